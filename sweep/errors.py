@@ -1,0 +1,94 @@
+"""The one exception tree: what can go wrong, the exit code it means, and nothing else.
+
+    SweepError                  70  our own bug, unless a subclass says otherwise
+    |-- UsageError               2  bad usage of a command
+    |   |-- StudyFileError       2  a study file is wrong; holds every problem found
+    |   `-- TrainFunctionError   2  the user's train or model function cannot be used
+    |-- NotFoundError            3  a study, trial or file is not there
+    |-- UnusableError            4  something outside cannot be used
+    |   |-- DeviceError          4  a GPU is absent or torch cannot use it
+    |   |-- StorageError         4  the database cannot be used
+    |   `-- DataError            4  the data set cannot be read or fetched
+    |-- LedByAnotherError        5  another living coordinator leads the study
+    |-- FencedError              5  our lease was taken over; nothing more may be written
+    `-- WireError               70  a message between coordinator and worker is malformed
+
+A message is one line: what was found, what is allowed, what to do next.
+"""
+
+from dataclasses import dataclass
+
+
+class SweepError(Exception):
+    """A fault that is explained to the user in one line."""
+
+    exit_code = 70
+
+
+class UsageError(SweepError):
+    """A command was given something it cannot take."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One fault in a study file. `line` is one-based; None where no line can be named."""
+
+    source: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        where = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{where}: {self.message}"
+
+
+class StudyFileError(UsageError):
+    """A study file has one or more problems; each is one line of the message."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class TrainFunctionError(UsageError):
+    """The study's train or model function is missing, cannot be imported or is no generator."""
+
+
+class NotFoundError(SweepError):
+    """A study, trial or file that was asked for does not exist."""
+
+    exit_code = 3
+
+
+class UnusableError(SweepError):
+    """Something outside this program cannot be used."""
+
+    exit_code = 4
+
+
+class DeviceError(UnusableError):
+    """A device is absent, or torch cannot use it."""
+
+
+class StorageError(UnusableError):
+    """The database cannot be opened, read or written."""
+
+
+class DataError(UnusableError):
+    """The data set cannot be found, fetched or read."""
+
+
+class LedByAnotherError(SweepError):
+    """Another living coordinator leads the study."""
+
+    exit_code = 5
+
+
+class FencedError(LedByAnotherError):
+    """Leadership passed to another coordinator; this one may write nothing more."""
+
+
+class WireError(SweepError):
+    """A message between coordinator and worker is malformed."""
