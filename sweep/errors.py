@@ -11,6 +11,8 @@
     |   `-- DataError            4  the data set cannot be read or fetched
     |-- LedByAnotherError        5  another living coordinator leads the study
     |-- FencedError              5  our lease was taken over; nothing more may be written
+    |-- BrokenContractError     70  the train function yields what is no epoch; fails a trial
+    |-- DamagedCheckpointError  70  a checkpoint is absent, cut short or changed; passed over
     `-- WireError               70  a message between coordinator and worker is malformed
 
 A message is one line: what was found, what is allowed, what to do next.
@@ -88,6 +90,14 @@ class LedByAnotherError(SweepError):
 
 class FencedError(LedByAnotherError):
     """Leadership passed to another coordinator; this one may write nothing more."""
+
+
+class BrokenContractError(SweepError):
+    """A train function yields what is no epoch, or a state that cannot be saved."""
+
+
+class DamagedCheckpointError(SweepError):
+    """A checkpoint is absent, cut short, changed, or not one of ours."""
 
 
 class WireError(SweepError):

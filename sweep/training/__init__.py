@@ -1,0 +1,1 @@
+"""Training: models, data sets, and one generator that yields once per epoch."""
