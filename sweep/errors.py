@@ -13,7 +13,9 @@
     |-- FencedError              5  our lease was taken over; nothing more may be written
     |-- BrokenContractError     70  the train function yields what is no epoch; fails a trial
     |-- DamagedCheckpointError  70  a checkpoint is absent, cut short or changed; passed over
-    `-- WireError               70  a message between coordinator and worker is malformed
+    |-- WireError               70  a message between coordinator and worker is malformed
+    |-- StaleAttemptError       70  an attempt that is no longer its trial's current one spoke
+    `-- TransitionError         70  a row is not in the state that a change starts from
 
 A message is one line: what was found, what is allowed, what to do next.
 """
@@ -102,3 +104,11 @@ class DamagedCheckpointError(SweepError):
 
 class WireError(SweepError):
     """A message between coordinator and worker is malformed."""
+
+
+class StaleAttemptError(SweepError):
+    """An attempt spoke that is not its trial's current, running one; nothing was written."""
+
+
+class TransitionError(SweepError):
+    """A row is not in the state that a change of it starts from; nothing was written."""
