@@ -1,0 +1,1 @@
+"""The search space: what may be chosen, as pure values."""

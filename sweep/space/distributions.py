@@ -1,0 +1,162 @@
+"""Distributions: what one param may be, as inclusive bounds or listed values."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias, TypeGuard
+
+from sweep.records import ParamValue
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Float:
+    """A real number from `low` to `high`, both included; with `step`, only low + k * step."""
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __str__(self) -> str:
+        step = "" if self.step is None else f" in steps of {self.step!r}"
+        return f"float from {self.low!r} to {self.high!r}{step}{_scale(self.log)}"
+
+    @property
+    def num_points(self) -> int | None:
+        if self.step is None:
+            return None
+        return int((_exact(self.high) - _exact(self.low)) // _exact(self.step)) + 1
+
+    def values(self) -> Iterator[ParamValue]:
+        """Every value from low to high, as short decimals: 0.3 and not 0.30000000000000004."""
+        assert self.num_points is not None, "a range without step has no list of values"
+        return (self._value(index) for index in range(self.num_points))
+
+    def contains(self, value: object) -> bool:
+        if not _is_number(value) or not self.low <= value <= self.high:
+            return False
+        return self.step is None or math.isclose(
+            value, self._nearest(value), rel_tol=1e-9, abs_tol=self.step * 1e-6
+        )
+
+    def settle(self, value: ParamValue) -> ParamValue:
+        """The contained value in the one form that this distribution gives it."""
+        return float(value) if self.step is None else self._nearest(float(value))
+
+    def _nearest(self, value: float) -> float:
+        assert self.step is not None
+        assert self.num_points is not None
+        index = round((value - self.low) / self.step)
+        return self._value(min(max(index, 0), self.num_points - 1))
+
+    def _value(self, index: int) -> float:
+        assert self.step is not None
+        return float(_exact(self.low) + index * _exact(self.step))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Int:
+    """A whole number from `low` to `high`, both included, in steps of `step` from low."""
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+
+    def __str__(self) -> str:
+        step = "" if self.step == 1 else f" in steps of {self.step}"
+        return f"int from {self.low} to {self.high}{step}{_scale(self.log)}"
+
+    @property
+    def num_points(self) -> int | None:
+        return (self.high - self.low) // self.step + 1
+
+    def values(self) -> Iterator[ParamValue]:
+        return iter(range(self.low, self.high + 1, self.step))
+
+    def contains(self, value: object) -> bool:
+        return (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and self.low <= value <= self.high
+            and (value - self.low) % self.step == 0
+        )
+
+    def settle(self, value: ParamValue) -> ParamValue:
+        return int(value)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Categorical:
+    """One of the listed choices. Text is found ignoring case; true and 1 are different."""
+
+    choices: tuple[ParamValue, ...]
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(shown(choice) for choice in self.choices)}"
+
+    @property
+    def num_points(self) -> int | None:
+        return len(self.choices)
+
+    def values(self) -> Iterator[ParamValue]:
+        return iter(self.choices)
+
+    def contains(self, value: object) -> bool:
+        return any(is_same(choice, value) for choice in self.choices)
+
+    def settle(self, value: ParamValue) -> ParamValue:
+        return next(choice for choice in self.choices if is_same(choice, value))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Constant:
+    """A param that is not searched: always this value."""
+
+    value: ParamValue
+
+    def __str__(self) -> str:
+        return f"always {shown(self.value)}"
+
+    @property
+    def num_points(self) -> int | None:
+        return 1
+
+    def values(self) -> Iterator[ParamValue]:
+        return iter((self.value,))
+
+    def contains(self, value: object) -> bool:
+        return is_same(self.value, value)
+
+    def settle(self, value: ParamValue) -> ParamValue:
+        return self.value
+
+
+Distribution: TypeAlias = Float | Int | Categorical | Constant
+
+
+def is_same(one: object, other: object) -> bool:
+    """Whether two values are one choice: 64 is 64.0 and Adam is adam, but true is not 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, str) and isinstance(other, str):
+        return one.casefold() == other.casefold()
+    return one == other
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _exact(number: float) -> Decimal:
+    return Decimal(repr(number))
+
+
+def _scale(log: bool) -> str:
+    return ", log scale" if log else ""
+
+
+def shown(value: ParamValue) -> str:
+    """A value as a study file writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

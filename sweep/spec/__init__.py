@@ -1,0 +1,1 @@
+"""The study file and its parsed, checked form."""

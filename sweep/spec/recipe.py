@@ -1,0 +1,62 @@
+"""The recipe: which data, which model and whose training function, as checked values.
+
+Paths are absolute here. Whether the files exist is not known here.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class AugmentSpec(_Frozen):
+    """How training images are varied; None leaves it to the data set.
+
+    `crop` is the padding in pixels of a random crop (0: none), `flip` mirrors half of them.
+    """
+
+    crop: int | None = None
+    flip: bool | None = None
+
+
+class DataSpec(_Frozen):
+    """A data set. `root` is the folder of an archive, `path` the file of an npz.
+
+    `val_size` images are taken out of the training images for validation.
+    """
+
+    name: Literal["digits", "cifar10", "npz"]
+    root: str | None = None
+    path: str | None = None
+    val_size: int = 0
+    augment: AugmentSpec = AugmentSpec()
+
+    def augmentation(self, image_side: int) -> tuple[int, bool]:
+        """The crop's padding in pixels and whether to flip, for images of `image_side` pixels."""
+        padding = {"digits": 1, "cifar10": 4, "npz": image_side // 8}[self.name]
+        crop = padding if self.augment.crop is None else self.augment.crop
+        flip = self.name != "digits" if self.augment.flip is None else self.augment.flip
+        return crop, flip
+
+
+class ModelSpec(_Frozen):
+    """A network: a ResNet18 of `width` channels, or what the user's `factory` builds."""
+
+    name: Literal["resnet18"] = "resnet18"
+    width: int = 64
+    stem: Literal["cifar"] = "cifar"
+    factory: str | None = None
+
+
+class RecipeSpec(_Frozen):
+    """What a trial trains. `train` None means the built-in training, which needs data and model.
+
+    `train` and `model.factory` read "/folder/mine.py:name" or "package.module:name".
+    """
+
+    train: str | None = None
+    data: DataSpec | None = None
+    model: ModelSpec | None = None

@@ -1,0 +1,135 @@
+"""The study spec: a study file in its checked form, as JSON and back."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from sweep.records import Direction, Params
+from sweep.space.space import Space, from_json, to_json
+from sweep.spec.recipe import RecipeSpec
+from sweep.spec.training import resolve_training
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Objective(_Frozen):
+    """The metric that is optimized, and which way it is better."""
+
+    metric: str
+    direction: Direction
+
+
+class PrunerSpec(_Frozen):
+    """When a trial is stopped early. Keys that a pruner does not use keep their defaults.
+
+    No trial is stopped before `min_epochs` of its epochs are done; `percentile` percent of the
+    trials are kept (75 stops the worst quarter), `startup_trials` complete ones come first.
+    """
+
+    name: Literal["none", "median", "percentile", "asha"] = "none"
+    percentile: float = 75.0
+    startup_trials: int = 5
+    min_epochs: int = 1
+    reduction_factor: int = 2
+
+
+class SearchSpec(_Frozen):
+    """How params are chosen; `startup_trials` random ones come before TPE learns."""
+
+    sampler: Literal["tpe", "random", "grid"] = "tpe"
+    seed: int = 0
+    startup_trials: int = 10
+    pruner: PrunerSpec = PrunerSpec()
+
+
+class BudgetSpec(_Frozen):
+    """What the study may use in all, over every run of it; None: no such limit or price."""
+
+    trials: int | None = None
+    timeout_s: float | None = None
+    max_cost: float | None = None
+    price_per_hour: float | None = None
+    price_per_gpu_hour: float | None = None
+    currency: str = "USD"
+
+
+class CheckpointsSpec(_Frozen):
+    """How often the state to resume from is saved, and what stays of it."""
+
+    every_epochs: int = 1
+    keep: Literal["best_and_last", "last", "all", "none"] = "best_and_last"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StudySpec:
+    """One study as its file describes it.
+
+    `training` holds the keys that the file gives; `enqueue` holds whole points of the space.
+    """
+
+    version: int = 1
+    study: str
+    description: str = ""
+    recipe: RecipeSpec
+    objective: Objective
+    space: Space
+    training: Mapping[str, Any]
+    search: SearchSpec = field(default_factory=SearchSpec)
+    enqueue: tuple[Params, ...] = ()
+    budget: BudgetSpec = field(default_factory=BudgetSpec)
+    checkpoints: CheckpointsSpec = field(default_factory=CheckpointsSpec)
+
+    def to_json(self) -> dict[str, Any]:
+        """The spec as plain JSON values, from which `from_json` makes an equal one."""
+        return {
+            "version": self.version,
+            "study": self.study,
+            "description": self.description,
+            "recipe": self.recipe.model_dump(mode="json"),
+            "objective": self.objective.model_dump(mode="json"),
+            "space": to_json(self.space),
+            "training": dict(self.training),
+            "search": self.search.model_dump(mode="json"),
+            "enqueue": [dict(params) for params in self.enqueue],
+            "budget": self.budget.model_dump(mode="json"),
+            "checkpoints": self.checkpoints.model_dump(mode="json"),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "StudySpec":
+        """The spec that `to_json` described."""
+        space = from_json(document["space"])
+        rows = document["enqueue"]
+        return cls(
+            version=document["version"],
+            study=document["study"],
+            description=document["description"],
+            recipe=RecipeSpec.model_validate(document["recipe"]),
+            objective=Objective.model_validate(document["objective"]),
+            space=space,
+            training=dict(document["training"]),
+            search=SearchSpec.model_validate(document["search"]),
+            enqueue=tuple({name: row[name] for name in space.names} for row in rows),
+            budget=BudgetSpec.model_validate(document["budget"]),
+            checkpoints=CheckpointsSpec.model_validate(document["checkpoints"]),
+        )
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the whole spec, in hex; equal specs have equal hashes."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def flat_params(self, params: Params) -> dict[str, Any]:
+        """One flat mapping for a training function: the training keys overlaid with `params`.
+
+        The built-in training gets every key; a function of one's own what the file gives.
+        """
+        given = {**self.training, **params}
+        return given if self.recipe.train is not None else resolve_training(given).as_params()
