@@ -1,0 +1,18 @@
+"""Best: which complete trials reached the best objective; a pruned trial is never best."""
+
+from collections.abc import Iterable
+
+from sweep.records import Direction, Snapshot
+from sweep.views.rows import TrialRow, trial_rows
+
+
+def best(snapshot: Snapshot, top: int = 1) -> list[TrialRow]:
+    """The `top` complete trials with the best values, the best first; equal ones by number."""
+    return ranked(trial_rows(snapshot), snapshot.study.direction)[:top]
+
+
+def ranked(rows: Iterable[TrialRow], direction: Direction) -> list[TrialRow]:
+    """The complete trials among the rows, the best first; equal ones by number."""
+    sign = -1 if direction is Direction.MAXIMIZE else 1
+    keyed = [(sign * (row.value or 0.0), row.number, row) for row in rows if row.is_complete]
+    return [row for _, _, row in sorted(keyed, key=lambda item: item[:2])]

@@ -1,0 +1,145 @@
+"""Display: numbers, times and text as a person reads them on a screen; exact values elsewhere."""
+
+import math
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from sweep.records import Params, ParamValue
+from sweep.views.columns import Kind, is_accuracy
+
+MISSING = ""
+
+
+def show(value: object, kind: Kind, decimals: int | None = None) -> str:
+    """A cell as shown in a table on a screen; a missing one is empty.
+
+    `decimals` is that of the cell's column, from `decimals_of`, so that the points line up.
+    """
+    if value is None or value != value:
+        return MISSING
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, int | float):
+        return one_line(str(value))
+    if kind is Kind.ACCURACY:
+        return show_percent(value)
+    return show_number(value) if decimals is None else f"{value:.{decimals}f}"
+
+
+_DIGITS = {Kind.SECONDS: 3, Kind.MEMORY: 3, Kind.RATE: 3, Kind.MONEY: 3}
+_MAX_DECIMALS = 4
+
+
+def decimals_of(values: Iterable[object], kind: Kind) -> int | None:
+    """How many decimals a column of measured numbers gets; None where each cell has its own."""
+    if kind not in _DIGITS:
+        return None
+    sizes = [abs(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
+    largest = max(sizes, default=0.0)
+    if largest == 0:
+        return 0
+    before_point = math.floor(math.log10(largest)) + 1
+    least = 2 if kind is Kind.MONEY else 0
+    return min(max(_DIGITS[kind] - before_point, least), _MAX_DECIMALS)
+
+
+def show_number(value: float) -> str:
+    """A number with four significant digits; whole numbers and 10,000 and more in full."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.0f}" if 10_000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def show_percent(fraction: float) -> str:
+    """A fraction 0..1 as a percentage with two decimals: 97.22%."""
+    return f"{fraction * 100:.2f}%"
+
+
+def show_metric(metric: str, value: float | None) -> str:
+    """A metric's value: % for an accuracy, else four digits; `none` where there is none."""
+    if value is None:
+        return "none"
+    return show_percent(value) if is_accuracy(metric) else show_number(float(value))
+
+
+def show_param(value: ParamValue | None) -> str:
+    """A param's value, short and on one line."""
+    return show(value, Kind.NUMBER)
+
+
+def show_params(params: Params) -> str:
+    """Params on one line: optimizer=sgd lr=0.1 batch_size=128."""
+    return " ".join(f"{one_line(name)}={show_param(value)}" for name, value in params.items())
+
+
+def show_duration(seconds: float) -> str:
+    """Seconds in the two units that matter: 8.2 s, 4 min 05 s, 2 h 03 min, 3 d 04 h."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for unit_s, unit, part_s, part in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= unit_s:
+            return f"{whole // unit_s} {unit} {whole % unit_s // part_s:02d} {part}"
+    return f"{whole} s"
+
+
+def show_cost(cost: float, currency: str | None) -> str:
+    """An amount of money with its currency, where one is named."""
+    amount = show(cost, Kind.MONEY, decimals_of([cost], Kind.MONEY))
+    return f"{amount} {one_line(currency)}" if currency else amount
+
+
+def show_moment(moment: datetime) -> str:
+    """A moment in UTC to the second: 2026-12-01 07:03:14 UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def show_count(count: int, noun: str) -> str:
+    """A count with its noun: 1 trial, 2 trials."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks, escape sequences or other control characters, written out.
+
+    What came from a user or a database must not move a terminal's cursor.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_printable(character) for character in text)
+
+
+def _printable(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+def width_of(text: str) -> int:
+    """How many columns of a terminal the text takes; wide characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(_width_of_character(character) for character in text)
+
+
+def _width_of_character(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shorten(text: str, width: int) -> str:
+    """The text, cut to a width with an ellipsis at its end where it is longer."""
+    if width_of(text) <= width:
+        return text
+    kept = ""
+    for character in text:
+        if width_of(kept + character) > width - 1:
+            break
+        kept += character
+    return kept + "…"
