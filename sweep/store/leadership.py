@@ -1,0 +1,199 @@
+"""Leadership: the writer's hold on one study; each verb is one transaction that it fences."""
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+from sqlalchemy import Connection
+
+from sweep.errors import FencedError, StorageError
+from sweep.records import Attempt, Cause, Epoch, Holder, Params, Study, Trial, TrialState
+from sweep.store import leases, studies, trials
+from sweep.store.database import Database
+
+Answer = TypeVar("Answer")
+
+
+class Leadership:
+    """The right to write one study, until it is given back or passes to another.
+
+    Every verb raises FencedError, and writes nothing, once another leads the study; and
+    StorageError when the database cannot be written.
+    """
+
+    def __init__(self, database: Database, study: Study, token: int, ttl_s: float) -> None:
+        self.study = study
+        self.token = token
+        self.ttl_s = ttl_s
+        self._database = database
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # A leadership that passed on needs no release; an absent database would only be waited
+        # for a second time, and the lease ends by itself.
+        if not isinstance(error, FencedError | StorageError):
+            try:
+                self.release()
+            except FencedError:
+                return
+
+    def renew(self) -> None:
+        """The lease holds for `ttl_s` from now."""
+        self._database.write(lambda c: leases.renew(c, self.study, self.token, self.ttl_s))
+
+    def release(self) -> None:
+        """Nobody leads the study; this leadership writes nothing more."""
+        self._database.write(lambda c: leases.release(c, self.study, self.token))
+
+    def add_trial(
+        self,
+        *,
+        number: int,
+        params: Params,
+        seed: int,
+        space_version: int,
+        enqueued: bool = False,
+        tuner_attrs: Mapping[str, Any] | None = None,
+    ) -> Trial:
+        """A new trial waits; the same one twice is no fault.
+
+        Raises TransitionError if another trial has the number.
+        """
+        return self._write(
+            lambda c: trials.add(
+                c,
+                self.study.id,
+                number=number,
+                params=params,
+                seed=seed,
+                space_version=space_version,
+                enqueued=enqueued,
+                tuner_attrs=tuner_attrs or {},
+            )
+        )
+
+    def start_attempt(
+        self,
+        *,
+        trial: int,
+        device: str,
+        host: str,
+        pid: int | None,
+        num_slots: int,
+        log: str | None,
+    ) -> Attempt:
+        """The trial runs, in an attempt numbered one higher.
+
+        Raises TransitionError unless the trial waits.
+        """
+        claim = uuid4().hex
+        return self._write(
+            lambda c: trials.start_attempt(
+                c,
+                self.study.id,
+                trial=trial,
+                device=device,
+                host=host,
+                pid=pid,
+                num_slots=num_slots,
+                log=log,
+                claim=claim,
+            )
+        )
+
+    def store_epoch(self, epoch: Epoch) -> None:
+        """The epoch is on disk; the same one twice is no fault.
+
+        Raises StaleAttemptError unless its attempt is the current one of a running trial.
+        """
+        self._write(lambda c: trials.store_epoch(c, self.study.id, epoch))
+
+    def set_tuner_attrs(self, trial: int, attrs: Mapping[str, Any]) -> None:
+        """What the tuner keeps with the trial is exactly `attrs`."""
+        self._write(lambda c: trials.set_tuner_attrs(c, self.study.id, trial, attrs))
+
+    def finish_trial(
+        self,
+        *,
+        trial: int,
+        attempt: int,
+        state: TrialState,
+        cause: Cause | None = None,
+        value: float | None = None,
+        message: str | None = None,
+    ) -> Trial:
+        """The running trial and its attempt have ended: complete, pruned or failed.
+
+        A cause goes with failed, a finite value with complete; pruned may have one. Raises
+        StaleAttemptError unless the attempt is the current one of a running trial.
+        """
+        return self._write(
+            lambda c: trials.finish(
+                c,
+                self.study.id,
+                trial=trial,
+                attempt=attempt,
+                state=state,
+                cause=cause,
+                value=value,
+                message=message,
+            )
+        )
+
+    def interrupt(
+        self, *, trial: int, attempt: int, cause: Cause, message: str | None = None
+    ) -> Trial:
+        """The attempt has failed with the cause; its trial waits again.
+
+        Raises StaleAttemptError unless the attempt is the current one of a running trial.
+        """
+        return self._write(
+            lambda c: trials.interrupt(
+                c, self.study.id, trial=trial, attempt=attempt, cause=cause, message=message
+            )
+        )
+
+    def finish_request(self, request_id: int) -> None:
+        """The request is carried out and pends no more."""
+        self._write(lambda c: studies.finish_request(c, self.study.id, request_id))
+
+    def set_spec(self, spec: Mapping[str, Any], spec_hash: str, space_version: int) -> Study:
+        """The study has this spec; a new space version is one higher than the last.
+
+        Raises TransitionError for any other space version.
+        """
+        self.study = self._write(
+            lambda c: studies.set_spec(c, self.study.id, spec, spec_hash, space_version)
+        )
+        return self.study
+
+    def _write(self, change: Callable[[Connection], Answer]) -> Answer:
+        def fenced(connection: Connection) -> Answer:
+            leases.fence(connection, self.study, self.token)
+            return change(connection)
+
+        return self._database.write(fenced)
+
+
+def lead(
+    database: Database,
+    study: Study,
+    holder: Holder,
+    ttl_s: float,
+    *,
+    replaces: int | None,
+) -> Leadership:
+    """The leadership of the study, now the holder's. Raises LedByAnotherError."""
+    claim = uuid4().hex
+    token = database.write(
+        lambda c: leases.take(c, study, holder, ttl_s, replaces=replaces, claim=claim)
+    )
+    return Leadership(database, study, token, ttl_s)

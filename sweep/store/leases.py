@@ -1,0 +1,121 @@
+"""Leases: who leads a study, until when by the database's clock, and with which token.
+
+The token grows with each change of leadership and outlives a release, so that a leader of the
+past can be told from the present one for ever.
+"""
+
+import math
+
+from sqlalchemy import Connection, Update, or_, select, update
+
+from sweep.errors import FencedError, LedByAnotherError
+from sweep.records import Holder, Lease, Study
+from sweep.store import reads, rows, schema
+from sweep.store.schema import database_now_s
+
+
+def take(
+    connection: Connection,
+    study: Study,
+    holder: Holder,
+    ttl_s: float,
+    *,
+    replaces: int | None,
+    claim: str,
+) -> int:
+    """The token of a leadership that now is the holder's, for `ttl_s` seconds.
+
+    `claim` names the call: repeated after a lost answer, it takes the lease from itself.
+    Raises LedByAnotherError while another lease holds, unless its token is `replaces`.
+    """
+    table = schema.leases
+    rows.insert_new(connection, table, _unled(study))
+    is_free = or_(
+        table.c.is_released,
+        table.c.expires_at_s <= database_now_s(),
+        table.c.token == replaces,
+        table.c.claim == claim,
+    )
+    statement = (
+        _of(study.id)
+        .where(is_free)
+        .values(
+            token=table.c.token + 1,
+            host=holder.host,
+            pid=holder.pid,
+            process_started_at_s=holder.process_started_at_s,
+            expires_at_s=database_now_s() + ttl_s,
+            is_released=False,
+            claim=claim,
+        )
+        .returning(table.c.token)
+    )
+    token = connection.scalar(statement)
+    if token is None:
+        raise _led(study, reads.leader(connection, study.id))
+    return int(token)
+
+
+def renew(connection: Connection, study: Study, token: int, ttl_s: float) -> None:
+    """The lease holds for another `ttl_s` seconds from now. Raises FencedError."""
+    fence(connection, study, token)
+    connection.execute(_of(study.id).values(expires_at_s=database_now_s() + ttl_s))
+
+
+def release(connection: Connection, study: Study, token: int) -> None:
+    """Nobody leads the study. Giving it back twice is no fault. Raises FencedError."""
+    statement = _of(study.id).where(schema.leases.c.token == token).values(is_released=True)
+    if connection.execute(statement).rowcount == 0:
+        raise _fenced(connection, study)
+
+
+def fence(connection: Connection, study: Study, token: int) -> None:
+    """The token leads, and will until this transaction ends. Raises FencedError."""
+    table = schema.leases
+    question = (
+        select(table.c.token)
+        .where(
+            table.c.study_id == study.id, table.c.token == token, table.c.is_released.is_(False)
+        )
+        .with_for_update()
+    )
+    if connection.scalar(question) is None:
+        raise _fenced(connection, study)
+
+
+def _of(study_id: int) -> Update:
+    return update(schema.leases).where(schema.leases.c.study_id == study_id)
+
+
+def _unled(study: Study) -> dict[str, object]:
+    return {
+        "study_id": study.id,
+        "token": 0,
+        "host": "",
+        "pid": 0,
+        "process_started_at_s": 0.0,
+        "expires_at_s": 0.0,
+        "is_released": True,
+        "claim": "",
+    }
+
+
+def _led(study: Study, lease: Lease | None) -> LedByAnotherError:
+    assert lease is not None, "a lease that is refused is held by somebody"
+    holder = lease.holder
+    wait_s = max(1, math.ceil(lease.expires_in_s))
+    return LedByAnotherError(
+        f"study {study.name!r} is led by pid {holder.pid} on {holder.host}: look with "
+        f"`sweep status --study {study.name}`, end it with `sweep stop --study {study.name}`, "
+        f"or wait {wait_s} s for its lease to end if it is dead"
+    )
+
+
+def _fenced(connection: Connection, study: Study) -> FencedError:
+    lease = reads.leader(connection, study.id)
+    if lease is None:
+        return FencedError(f"leadership of study {study.name!r} was given up; nothing was written")
+    return FencedError(
+        f"leadership of study {study.name!r} passed to pid {lease.holder.pid} on "
+        f"{lease.holder.host}; nothing was written"
+    )

@@ -1,0 +1,133 @@
+"""Questions: one select each, answered with sorted records."""
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from sweep.errors import NotFoundError
+from sweep.records import Attempt, Epoch, Lease, Request, Snapshot, Study, Trial
+from sweep.store import rows, schema
+from sweep.store.schema import database_now_s
+
+
+def studies(connection: Connection) -> list[Study]:
+    """Every study, in the order in which they were created."""
+    question = select(schema.studies).order_by(schema.studies.c.id)
+    return list(map(rows.study_from, connection.execute(question)))
+
+
+def find_study(connection: Connection, name: str) -> Study | None:
+    question = select(schema.studies).where(schema.studies.c.name == name)
+    row = connection.execute(question).one_or_none()
+    return None if row is None else rows.study_from(row)
+
+
+def study(connection: Connection, name: str) -> Study:
+    """The study of that name. Raises NotFoundError, naming those that are nearly called so."""
+    answer = find_study(connection, name)
+    if answer is None:
+        names = connection.scalars(select(schema.studies.c.name)).all()
+        raise NotFoundError(f"no study {name!r}; {_hint(name, names)}")
+    return answer
+
+
+def study_of(connection: Connection, study_id: int) -> Study:
+    """The study of that id. Raises NotFoundError."""
+    question = select(schema.studies).where(schema.studies.c.id == study_id)
+    row = connection.execute(question).one_or_none()
+    if row is None:
+        raise NotFoundError(f"no study with id {study_id}; it may have been deleted")
+    return rows.study_from(row)
+
+
+def specs(connection: Connection, study_id: int) -> Mapping[int, Mapping[str, Any]]:
+    """The spec of each space version, from the first on."""
+    spaces = schema.spaces
+    question = (
+        select(spaces.c.version, spaces.c.spec)
+        .where(spaces.c.study_id == study_id)
+        .order_by(spaces.c.version)
+    )
+    return {version: json.loads(spec) for version, spec in connection.execute(question)}
+
+
+def trials(connection: Connection, study_id: int) -> tuple[Trial, ...]:
+    table = schema.trials
+    question = select(table).where(table.c.study_id == study_id).order_by(table.c.number)
+    return tuple(map(rows.trial_from, connection.execute(question)))
+
+
+def trial(connection: Connection, study_id: int, number: int) -> Trial:
+    """One trial. Raises NotFoundError."""
+    table = schema.trials
+    question = select(table).where(table.c.study_id == study_id, table.c.number == number)
+    row = connection.execute(question).one_or_none()
+    if row is None:
+        raise NotFoundError(f"no trial {number} in the study")
+    return rows.trial_from(row)
+
+
+def attempts(connection: Connection, study_id: int) -> tuple[Attempt, ...]:
+    table = schema.attempts
+    question = (
+        select(table).where(table.c.study_id == study_id).order_by(table.c.trial, table.c.attempt)
+    )
+    return tuple(map(rows.attempt_from, connection.execute(question)))
+
+
+def effective_epochs(study_id: int) -> Select[Any]:
+    """For each trial and epoch the row of the latest attempt that reached it."""
+    table = schema.epochs
+    rank = func.row_number().over(
+        partition_by=(table.c.trial, table.c.epoch), order_by=table.c.attempt.desc()
+    )
+    ranked = (
+        select(table, rank.label("rank")).where(table.c.study_id == study_id).subquery("ranked")
+    )
+    columns = [ranked.c[column.name] for column in table.columns]
+    return select(*columns).where(ranked.c.rank == 1).order_by(ranked.c.trial, ranked.c.epoch)
+
+
+def epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
+    return tuple(map(rows.epoch_from, connection.execute(effective_epochs(study_id))))
+
+
+def snapshot(connection: Connection, study_id: int) -> Snapshot:
+    """All of a study, from the one moment that the connection's transaction sees."""
+    return Snapshot(
+        study=study_of(connection, study_id),
+        trials=trials(connection, study_id),
+        attempts=attempts(connection, study_id),
+        epochs=epochs(connection, study_id),
+    )
+
+
+def leader(connection: Connection, study_id: int) -> Lease | None:
+    """The lease that was not given back, also when its time is over; else None."""
+    table = schema.leases
+    question = select(table, database_now_s().label("now_s")).where(
+        table.c.study_id == study_id, table.c.is_released.is_(False)
+    )
+    row = connection.execute(question).one_or_none()
+    return None if row is None else rows.lease_from(row)
+
+
+def pending_requests(connection: Connection, study_id: int) -> list[Request]:
+    """What has been asked and not carried out yet, the oldest first."""
+    table = schema.requests
+    question = (
+        select(table)
+        .where(table.c.study_id == study_id, table.c.finished_at.is_(None))
+        .order_by(table.c.id)
+    )
+    return list(map(rows.request_from, connection.execute(question)))
+
+
+def _hint(name: str, names: Any) -> str:
+    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(repr(match) for match in close) + "?"
+    return "`sweep studies list` shows those there are"

@@ -1,0 +1,171 @@
+"""Rows: how a record becomes the columns of a table, and the columns a record again."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sweep.records import (
+    Attempt,
+    Cause,
+    Checkpoint,
+    Direction,
+    Epoch,
+    Holder,
+    Lease,
+    Request,
+    RequestKind,
+    Study,
+    Trial,
+    TrialState,
+)
+
+
+def to_json(values: Mapping[str, Any]) -> str:
+    """The mapping as ASCII JSON in its own key order; floats as their shortest round trip.
+
+    Raises ValueError for a number that is not finite.
+    """
+    return json.dumps(values, allow_nan=False, separators=(",", ":"))
+
+
+def finite(number: float | None) -> float | None:
+    """The number, or None where it is not finite: databases differ in what they make of NaN."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def clean_text(text: str | None) -> str | None:
+    """The text without what PostgreSQL cannot hold: NUL and lone surrogates."""
+    if text is None:
+        return None
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
+    """Whether the row was new; one with the same key is left as it is."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table).values(**values).on_conflict_do_nothing()
+    return connection.execute(statement).rowcount == 1
+
+
+def study_from(row: Row[Any]) -> Study:
+    return Study(
+        id=row.id,
+        name=row.name,
+        spec=json.loads(row.spec),
+        spec_hash=row.spec_hash,
+        space_version=row.space_version,
+        metric=row.metric,
+        direction=Direction(row.direction),
+        seed=row.seed,
+        versions=json.loads(row.versions),
+        git_commit=row.git_commit,
+        created_at=row.created_at,
+    )
+
+
+def trial_from(row: Row[Any]) -> Trial:
+    return Trial(
+        number=row.number,
+        state=TrialState(row.state),
+        params=json.loads(row.params),
+        seed=row.seed,
+        space_version=row.space_version,
+        attempt=row.attempt,
+        enqueued=row.enqueued,
+        cause=_cause(row.cause),
+        value=row.value,
+        message=row.message,
+        tuner_attrs=json.loads(row.tuner_attrs),
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def attempt_from(row: Row[Any]) -> Attempt:
+    return Attempt(
+        trial=row.trial,
+        attempt=row.attempt,
+        state=TrialState(row.state),
+        cause=_cause(row.cause),
+        device=row.device,
+        host=row.host,
+        pid=row.pid,
+        num_slots=row.num_slots,
+        log=row.log,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        message=row.message,
+    )
+
+
+def epoch_from(row: Row[Any]) -> Epoch:
+    return Epoch(
+        trial=row.trial,
+        attempt=row.attempt,
+        epoch=row.epoch,
+        metrics=json.loads(row.metrics),
+        lr=row.lr,
+        epoch_s=row.epoch_s,
+        images_per_s=row.images_per_s,
+        peak_memory_bytes=row.peak_memory_bytes,
+        checkpoint=_checkpoint(row),
+        stored_at=row.stored_at,
+    )
+
+
+def lease_from(row: Row[Any]) -> Lease:
+    """The lease; the row also holds `now_s`, the database's time at the reading."""
+    holder = Holder(host=row.host, pid=row.pid, process_started_at_s=row.process_started_at_s)
+    return Lease(
+        study_id=row.study_id,
+        token=row.token,
+        holder=holder,
+        is_current=row.expires_at_s > row.now_s,
+        expires_in_s=row.expires_at_s - row.now_s,
+    )
+
+
+def request_from(row: Row[Any]) -> Request:
+    return Request(
+        id=row.id,
+        study_id=row.study_id,
+        kind=RequestKind(row.kind),
+        arguments=json.loads(row.arguments),
+        created_at=row.created_at,
+    )
+
+
+def epoch_columns(epoch: Epoch) -> dict[str, Any]:
+    """What is stored of an epoch, less its study."""
+    checkpoint = epoch.checkpoint
+    return {
+        "trial": epoch.trial,
+        "attempt": epoch.attempt,
+        "epoch": epoch.epoch,
+        "metrics": to_json({name: finite(number) for name, number in epoch.metrics.items()}),
+        "lr": finite(epoch.lr),
+        "epoch_s": epoch.epoch_s,
+        "images_per_s": finite(epoch.images_per_s),
+        "peak_memory_bytes": epoch.peak_memory_bytes,
+        "checkpoint_epoch": checkpoint and checkpoint.epoch,
+        "checkpoint_path": checkpoint and checkpoint.path,
+        "checkpoint_sha256": checkpoint and checkpoint.sha256,
+        "stored_at": epoch.stored_at,
+    }
+
+
+def _cause(text: str | None) -> Cause | None:
+    return None if text is None else Cause(text)
+
+
+def _checkpoint(row: Row[Any]) -> Checkpoint | None:
+    if row.checkpoint_path is None:
+        return None
+    return Checkpoint(
+        epoch=row.checkpoint_epoch, path=row.checkpoint_path, sha256=row.checkpoint_sha256
+    )

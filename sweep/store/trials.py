@@ -1,0 +1,243 @@
+"""A trial's life: each change is guarded by the state that it starts from.
+
+Each may be repeated after its answer was lost: a change that is found carried out is answered
+as if it had just been made. A change that fits neither way is an error.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Update, func, insert, literal, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sweep.clock import utc_now
+from sweep.errors import StaleAttemptError, TransitionError
+from sweep.records import Attempt, Cause, Epoch, Params, Trial, TrialState
+from sweep.store import reads, rows, schema
+
+
+def add(
+    connection: Connection,
+    study_id: int,
+    *,
+    number: int,
+    params: Params,
+    seed: int,
+    space_version: int,
+    enqueued: bool,
+    tuner_attrs: Mapping[str, Any],
+) -> Trial:
+    """The trial is there, waiting. Raises TransitionError if its number is another one's."""
+    values = {
+        "study_id": study_id,
+        "number": number,
+        "state": TrialState.WAITING,
+        "params": rows.to_json(params),
+        "seed": seed,
+        "space_version": space_version,
+        "attempt": 0,
+        "enqueued": enqueued,
+        "tuner_attrs": rows.to_json(tuner_attrs),
+        "created_at": utc_now(),
+    }
+    rows.insert_new(connection, schema.trials, values)
+    trial = reads.trial(connection, study_id, number)
+    if rows.to_json(trial.params) != values["params"] or trial.seed != seed:
+        raise TransitionError(f"trial {number} exists with other params; numbers are given once")
+    return trial
+
+
+def start_attempt(
+    connection: Connection,
+    study_id: int,
+    *,
+    trial: int,
+    device: str,
+    host: str,
+    pid: int | None,
+    num_slots: int,
+    log: str | None,
+    claim: str,
+) -> Attempt:
+    """The trial runs, in a new attempt; `claim` names the call.
+
+    Raises TransitionError unless the trial waits.
+    """
+    if _has_claimed(connection, study_id, trial, claim):
+        return _latest_attempt(connection, study_id, trial)
+    now = utc_now()
+    table = schema.trials
+    statement = (
+        _trial(study_id, trial)
+        .where(table.c.state == TrialState.WAITING)
+        .values(
+            state=TrialState.RUNNING,
+            attempt=table.c.attempt + 1,
+            started_at=func.coalesce(table.c.started_at, literal(now, table.c.started_at.type)),
+        )
+        .returning(table.c.attempt)
+    )
+    attempt = connection.scalar(statement)
+    if attempt is None:
+        state = reads.trial(connection, study_id, trial).state
+        raise TransitionError(f"trial {trial} is {state}; an attempt starts from waiting")
+    connection.execute(
+        insert(schema.attempts).values(
+            study_id=study_id,
+            trial=trial,
+            attempt=attempt,
+            state=TrialState.RUNNING,
+            device=device,
+            host=host,
+            pid=pid,
+            num_slots=num_slots,
+            log=log,
+            started_at=now,
+            claim=claim,
+        )
+    )
+    return _latest_attempt(connection, study_id, trial)
+
+
+def store_epoch(connection: Connection, study_id: int, epoch: Epoch) -> None:
+    """The epoch is stored; one that was stored before stays as it was.
+
+    Raises StaleAttemptError unless its attempt is the current one of a running trial.
+    """
+    table = schema.epochs
+    columns = {"study_id": study_id, **rows.epoch_columns(epoch)}
+    values = [literal(value, table.c[name].type) for name, value in columns.items()]
+    trials = schema.trials
+    guarded = select(*values).where(
+        trials.c.study_id == study_id,
+        trials.c.number == epoch.trial,
+        trials.c.state == TrialState.RUNNING,
+        trials.c.attempt == epoch.attempt,
+    )
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table).from_select(list(columns), guarded).on_conflict_do_nothing()
+    if connection.execute(statement).rowcount == 0:
+        current = reads.trial(connection, study_id, epoch.trial)
+        if (current.state, current.attempt) != (TrialState.RUNNING, epoch.attempt):
+            raise _stale(current, epoch.attempt)
+
+
+def set_tuner_attrs(
+    connection: Connection, study_id: int, trial: int, attrs: Mapping[str, Any]
+) -> None:
+    """What the tuner keeps with the trial is exactly `attrs`. Raises NotFoundError."""
+    statement = _trial(study_id, trial).values(tuner_attrs=rows.to_json(attrs))
+    if connection.execute(statement).rowcount == 0:
+        reads.trial(connection, study_id, trial)
+
+
+def finish(
+    connection: Connection,
+    study_id: int,
+    *,
+    trial: int,
+    attempt: int,
+    state: TrialState,
+    cause: Cause | None,
+    value: float | None,
+    message: str | None,
+) -> Trial:
+    """The trial and its attempt have ended in the state.
+
+    Raises StaleAttemptError unless the attempt is the current one of a running trial.
+    """
+    assert state.is_finished, f"{state} is no end"
+    assert (cause is not None) == (state is TrialState.FAILED), "a cause belongs to a failure"
+    assert value is None or math.isfinite(value), "a value is a finite number"
+    assert (value is not None) >= (state is TrialState.COMPLETE), "a complete trial has a value"
+    assert value is None or state is not TrialState.FAILED, "a failed trial has no value"
+    message = rows.clean_text(message)
+    end = {"state": state, "cause": cause, "message": message, "finished_at": utc_now()}
+    statement = _running(study_id, trial, attempt).values(**end, value=value)
+    if connection.execute(statement).rowcount == 0:
+        current = reads.trial(connection, study_id, trial)
+        if (current.attempt, current.state, current.cause, current.value) == (
+            attempt,
+            state,
+            cause,
+            value,
+        ):
+            return current
+        raise _stale(current, attempt)
+    connection.execute(_attempt(study_id, trial, attempt).values(**end))
+    return reads.trial(connection, study_id, trial)
+
+
+def interrupt(
+    connection: Connection,
+    study_id: int,
+    *,
+    trial: int,
+    attempt: int,
+    cause: Cause,
+    message: str | None,
+) -> Trial:
+    """The attempt has failed, and its trial waits for another.
+
+    Raises StaleAttemptError unless the attempt is the current one of a running trial.
+    """
+    statement = _running(study_id, trial, attempt).values(state=TrialState.WAITING)
+    if connection.execute(statement).rowcount == 0:
+        current = reads.trial(connection, study_id, trial)
+        if (current.attempt, current.state) == (attempt, TrialState.WAITING):
+            return current
+        raise _stale(current, attempt)
+    end = {
+        "state": TrialState.FAILED,
+        "cause": cause,
+        "message": rows.clean_text(message),
+        "finished_at": utc_now(),
+    }
+    connection.execute(_attempt(study_id, trial, attempt).values(**end))
+    return reads.trial(connection, study_id, trial)
+
+
+def _trial(study_id: int, trial: int) -> Update:
+    table = schema.trials
+    return update(table).where(table.c.study_id == study_id, table.c.number == trial)
+
+
+def _running(study_id: int, trial: int, attempt: int) -> Update:
+    table = schema.trials
+    return _trial(study_id, trial).where(
+        table.c.state == TrialState.RUNNING, table.c.attempt == attempt
+    )
+
+
+def _attempt(study_id: int, trial: int, attempt: int) -> Update:
+    table = schema.attempts
+    return update(table).where(
+        table.c.study_id == study_id, table.c.trial == trial, table.c.attempt == attempt
+    )
+
+
+def _has_claimed(connection: Connection, study_id: int, trial: int, claim: str) -> bool:
+    table = schema.attempts
+    question = select(table.c.attempt).where(
+        table.c.study_id == study_id, table.c.trial == trial, table.c.claim == claim
+    )
+    return connection.scalar(question) is not None
+
+
+def _latest_attempt(connection: Connection, study_id: int, trial: int) -> Attempt:
+    table = schema.attempts
+    question = (
+        select(table)
+        .where(table.c.study_id == study_id, table.c.trial == trial)
+        .order_by(table.c.attempt.desc())
+        .limit(1)
+    )
+    return rows.attempt_from(connection.execute(question).one())
+
+
+def _stale(current: Trial, attempt: int) -> StaleAttemptError:
+    return StaleAttemptError(
+        f"attempt {attempt} of trial {current.number} is refused: the trial is {current.state} "
+        f"and its current attempt is {current.attempt}"
+    )
