@@ -71,7 +71,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(MADE)
 define install
 	@rm -f $(MADE)
 	@$(PINS_OF_$(TORCH)) > $(PINS)
-	$(PIP) install --quiet --constraint $(PINS) hatchling editables
+	$(PIP) install --quiet --constraint $(PINS) hatchling
 	$(PIP) install --no-build-isolation --constraint $(PINS) --editable '$(1)'
 	@echo '$(IDENTITY)' > $(MADE)
 endef
