@@ -23,7 +23,7 @@ MADE := $(VENV)/.made
 .DELETE_ON_ERROR:
 .PHONY: help demo test lint types clean
 ifneq ($(shell cat $(MADE) 2>/dev/null),$(IDENTITY))
-.PHONY: $(MADE)
+.PHONY: $(MADE) $(VENV)/.package $(VENV)/.dev
 endif
 
 help:
