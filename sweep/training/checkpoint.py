@@ -1,0 +1,107 @@
+"""Checkpoint: the state after an epoch as one file that is whole or not there, and its hash."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+
+from sweep.errors import BrokenContractError, DamagedCheckpointError
+from sweep.records import Checkpoint
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LoadedCheckpoint:
+    """What a checkpoint holds, its tensors on the CPU."""
+
+    epoch: int
+    metrics: dict[str, float]
+    state: Any
+
+
+def save_checkpoint(
+    path: Path, state: Any, epoch: int, metrics: Mapping[str, float]
+) -> Checkpoint:
+    """The checkpoint is on the disk, whole, when this returns; before, nothing is at `path`.
+
+    Raises BrokenContractError when the state holds more than tensors, arrays, numbers, text,
+    bytes and None in lists, tuples and dicts; OSError when the disk refuses.
+    """
+    content = {"epoch": epoch, "metrics": dict(metrics), "state": _saveable(state, "state")}
+    buffer = BytesIO()
+    torch.save(content, buffer)
+    data = buffer.getbuffer()
+    _write_whole(path, data)
+    return Checkpoint(epoch=epoch, path=str(path), sha256=sha256(data).hexdigest())
+
+
+def load_checkpoint(checkpoint: Checkpoint) -> LoadedCheckpoint:
+    """What was saved. Raises DamagedCheckpointError when it is not exactly what was saved."""
+    path = Path(checkpoint.path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DamagedCheckpointError(f"{path} cannot be read: {error.strerror}") from error
+    if sha256(data).hexdigest() != checkpoint.sha256:
+        raise DamagedCheckpointError(f"{path} is cut short or changed: its SHA-256 differs")
+    try:
+        content = torch.load(BytesIO(data), map_location="cpu", weights_only=True)
+        return LoadedCheckpoint(**content)
+    except (RuntimeError, UnpicklingError, EOFError, TypeError, ValueError) as error:
+        raise DamagedCheckpointError(f"{path} is no checkpoint of this program") from error
+
+
+def _write_whole(path: Path, data: memoryview) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _saveable(value: Any, place: str) -> Any:
+    """The value with arrays as tensors, and only what `weights_only` loading gives back."""
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf":
+        return torch.as_tensor(value) if isinstance(value, np.ndarray) else value.item()
+    if isinstance(value, Mapping):
+        return {
+            _key(key, place): _saveable(item, f"{place}[{key!r}]") for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(_saveable(item, f"{place}[{i}]") for i, item in enumerate(value))
+    if type(value) in _PLAIN:
+        return value
+    raise BrokenContractError(
+        f"{place} is a {type(value).__name__}; a state holds tensors, arrays, numbers, text, "
+        "bytes and None in dicts, lists and tuples"
+    )
+
+
+def _key(key: Any, place: str) -> Any:
+    if type(key) not in (str, int, bool, float):
+        raise BrokenContractError(f"{place} has a key {key!r}; keys are text or numbers")
+    return key

@@ -1,0 +1,48 @@
+"""Device: whether torch can use one, what it is called, and which versions answer."""
+
+import platform
+
+import torch
+
+from sweep import __version__
+from sweep.errors import DeviceError
+
+
+def check_device(device: str) -> str:
+    """The name of a torch device such as `cpu` or `cuda:0`, after it has done a first sum.
+
+    Raises DeviceError with torch's own reason when it cannot be used.
+    """
+    try:
+        total = torch.ones(2, device=device).sum()
+        assert total.item() == 2
+        return device_name(torch.device(device))
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DeviceError(f"torch {torch.__version__} cannot use {device}: {reason}") from error
+
+
+def device_name(device: torch.device) -> str:
+    """What the device is called on its box; for the CPU its model name."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return _cpu_name() if device.type == "cpu" else device.type
+
+
+def versions() -> dict[str, str]:
+    """What a result was made with: sweep, torch, python, and CUDA where torch has it."""
+    found = {
+        "sweep": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+    return found | ({"cuda": torch.version.cuda} if torch.version.cuda else {})
+
+
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
+            names = [line.partition(":")[2] for line in lines if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0].strip() if names else platform.processor() or platform.machine()

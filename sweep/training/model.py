@@ -1,0 +1,24 @@
+"""Model: a recipe's network with its first weights, on the device."""
+
+import torch
+from torch import nn
+
+from sweep.spec.recipe import ModelSpec
+from sweep.training.factory import load_factory
+from sweep.training.randomness import derived_seed, seeded
+from sweep.training.resnet import ResNet18
+
+
+def build_model(
+    spec: ModelSpec, *, num_classes: int, in_channels: int, seed: int, device: torch.device
+) -> nn.Module:
+    """A new model on the device. Its first weights follow from the seed alone, on any device.
+
+    Raises TrainFunctionError when the user's factory cannot be used or builds no module.
+    """
+    with seeded(derived_seed(seed, "weights"), torch.device("cpu")):
+        if spec.factory is None:
+            model: nn.Module = ResNet18(num_classes, in_channels, spec.width)
+        else:
+            model = load_factory(spec.factory)(num_classes, in_channels)
+    return model.to(device).to(memory_format=torch.channels_last)

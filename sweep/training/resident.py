@@ -1,0 +1,206 @@
+"""Resident data: a whole data set as bytes on the device, and the batches drawn from it there.
+
+A textbook loader opens, crops, flips and normalises one image at a time; here a batch is one
+gather out of a view of all crops, an order of magnitude faster with the same distribution.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sweep.training.images import Images, Split
+
+BLOCK_BYTES = 8 * 2**20
+"""Batches are prepared in blocks of about this size: few large operations, not many small ones."""
+
+CALIBRATION_IMAGES = 1024
+CALIBRATION_SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Augmentation:
+    """Random shifts by up to `crop` pixels over a black border, and mirroring left to right."""
+
+    crop: int
+    flip: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Normalization:
+    """Bytes to floats: subtract `mean`, multiply by `scale`; both of shape C,1,1."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def apply(self, pixels: Tensor) -> Tensor:
+        """Floats with the channels innermost, which is what fast convolutions want."""
+        floats = pixels.to(torch.float32, memory_format=torch.channels_last)
+        return floats.sub_(self.mean).mul_(self.scale)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ResidentSplit:
+    """Images N,C,H,W as uint8 and labels N, on the device."""
+
+    pixels: Tensor
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def chunks(self, normalization: Normalization, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """All images in order, in chunks of nearly equal size, at most `size` each."""
+        num_chunks = -(-len(self) // size)
+        for pixels, labels in zip(
+            self.pixels.tensor_split(num_chunks), self.labels.tensor_split(num_chunks), strict=True
+        ):
+            yield normalization.apply(pixels), labels
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Resident:
+    """A data set on one device.
+
+    `calibration` holds at most 1,024 training images, the same for every trial.
+    """
+
+    train: ResidentSplit
+    validation: ResidentSplit | None
+    test: ResidentSplit
+    calibration: ResidentSplit
+    num_classes: int
+    mean: Tensor
+    std: Tensor
+
+    @property
+    def in_channels(self) -> int:
+        return self.train.pixels.shape[1]
+
+    @property
+    def image_side(self) -> int:
+        """The shorter side of an image in pixels."""
+        return min(self.train.pixels.shape[2:])
+
+
+def move_to(images: Images, device: torch.device) -> Resident:
+    """The data set on `device`, with the mean and spread of its training images, each of C,1,1."""
+    train = _to_device(images.train, device)
+    held_out = images.validation
+    mean, std = _statistics(images.train)
+    return Resident(
+        train=train,
+        validation=None if held_out is None else _to_device(held_out, device),
+        test=_to_device(images.test, device),
+        calibration=_calibration(train),
+        num_classes=images.num_classes,
+        mean=mean.to(device),
+        std=std.to(device),
+    )
+
+
+def normalization_of(data: Resident, kind: str) -> Normalization:
+    """By the training images' own statistics (`dataset`), or to the range -1..1 (`half`)."""
+    if kind == "half":
+        mean, std = torch.full_like(data.mean, 0.5), torch.full_like(data.std, 0.5)
+    else:
+        mean, std = data.mean, data.std
+    return Normalization(mean=255 * mean, scale=1 / (255 * std))
+
+
+class Batches:
+    """Endless training batches of one constant size; a new order and new crops each epoch.
+
+    What is left over at the end of an epoch's order is dropped, so that shapes never change.
+    """
+
+    def __init__(
+        self,
+        split: ResidentSplit,
+        batch_size: int,
+        augmentation: Augmentation,
+        normalization: Normalization,
+    ) -> None:
+        self._labels = split.labels
+        self._batch_size = batch_size
+        self._augmentation = augmentation
+        self._normalization = normalization
+        self._crops = _crops(split.pixels, augmentation.crop)
+
+    def __len__(self) -> int:
+        """The number of batches in an epoch."""
+        return len(self._labels) // self._batch_size
+
+    def epoch(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+        """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all."""
+        num_used = len(self) * self._batch_size
+        draw = _draw(len(self._labels), self._augmentation.crop, generator)
+        for start in range(0, num_used, self._block_size):
+            block = draw[:, start : min(start + self._block_size, num_used)]
+            images = self._normalization.apply(self._augment(block))
+            labels = self._labels[block[0]]
+            for first in range(0, len(labels), self._batch_size):
+                batch = slice(first, first + self._batch_size)
+                yield images[batch], labels[batch]
+
+    @property
+    def _block_size(self) -> int:
+        bytes_per_batch = 4 * self._batch_size * self._crops[0, :, 0, 0].numel()
+        return self._batch_size * max(1, BLOCK_BYTES // bytes_per_batch)
+
+    def _augment(self, block: Tensor) -> Tensor:
+        indices, down, right, mirrored = block
+        images = self._crops[indices, :, down, right]
+        if not self._augmentation.flip:
+            return images
+        return torch.where(mirrored.bool().view(-1, 1, 1, 1), images.flip(-1), images)
+
+
+def _to_device(split: Split, device: torch.device) -> ResidentSplit:
+    pixels = torch.from_numpy(np.ascontiguousarray(split.images.transpose(0, 3, 1, 2)))
+    return ResidentSplit(
+        pixels=pixels.to(device), labels=torch.from_numpy(split.labels.copy()).to(device)
+    )
+
+
+def _statistics(split: Split) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation per channel, of pixels from 0 to 1; exact, from a histogram."""
+    channels = np.moveaxis(split.images, -1, 0).reshape(split.images.shape[-1], -1)
+    counts = np.stack([np.bincount(channel, minlength=256) for channel in channels])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    values = np.arange(256) / 255
+    means = shares @ values
+    spreads = np.sqrt(shares @ values**2 - means**2)
+    # an image set of one single grey would else divide by zero
+    spreads = np.maximum(spreads, 1 / 255)
+    return _per_channel(means), _per_channel(spreads)
+
+
+def _per_channel(numbers: np.ndarray) -> Tensor:
+    return torch.from_numpy(numbers).float().view(-1, 1, 1)
+
+
+def _calibration(train: ResidentSplit) -> ResidentSplit:
+    generator = torch.Generator().manual_seed(CALIBRATION_SEED)
+    order = torch.randperm(len(train), generator=generator)[:CALIBRATION_IMAGES]
+    order = order.to(train.labels.device)
+    return ResidentSplit(pixels=train.pixels[order], labels=train.labels[order])
+
+
+def _crops(pixels: Tensor, border: int) -> Tensor:
+    """Every crop of every image as a view N,C,2b+1,2b+1,H,W; the black border costs the copy."""
+    height, width = pixels.shape[-2:]
+    padded = F.pad(pixels, (border,) * 4)
+    return padded.unfold(2, height, 1).unfold(3, width, 1)
+
+
+def _draw(num_images: int, crop: int, generator: torch.Generator) -> Tensor:
+    """Four rows N: the order of an epoch, the shifts down and right, and 1 where mirrored."""
+    device = generator.device
+    order = torch.randperm(num_images, generator=generator, device=device)
+    shifts = torch.randint(2 * crop + 1, (2, num_images), generator=generator, device=device)
+    mirrored = torch.randint(2, (1, num_images), generator=generator, device=device)
+    return torch.cat([order[None], shifts, mirrored])

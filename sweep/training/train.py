@@ -1,0 +1,184 @@
+"""Training as a generator: one epoch for each value that is asked for; to stop it is to close it.
+
+It knows nothing of trials, pruning, databases or processes.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import Any
+
+import torch
+
+from sweep.clock import monotonic_s
+from sweep.spec.recipe import DataSpec, ModelSpec
+from sweep.spec.training import TrainingValues
+from sweep.training.dataset import load_dataset
+from sweep.training.evaluation import (
+    Statistics,
+    evaluate,
+    recalibrate,
+    running_statistics,
+    statistics_restored,
+)
+from sweep.training.memory import peak_memory_bytes, reset_peak
+from sweep.training.model import build_model
+from sweep.training.randomness import (
+    derived_seed,
+    deterministic_algorithms,
+    generator_for,
+    seeded,
+)
+from sweep.training.resident import Augmentation, Batches, normalization_of
+from sweep.training.schedule import Schedule, lr_at
+from sweep.training.step import Stepper
+
+LR_SCALING_BATCH = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainConfig:
+    """All that decides a training's result, apart from the device."""
+
+    data: DataSpec
+    model: ModelSpec
+    training: TrainingValues
+    seed: int
+
+
+def train(
+    config: TrainConfig, device: str, state: Mapping[str, Any] | None = None
+) -> Iterator[tuple[dict[str, float], dict[str, Any]]]:
+    """Yields after each epoch its metrics and the state from which training can go on.
+
+    Metrics: train_loss, train_accuracy, test_loss, test_accuracy, val_loss and val_accuracy where
+    images are held out, lr (of the last step), epoch_s, images_per_s (of training alone) and
+    peak_memory_bytes (where it can be known). Accuracies are fractions, losses mean cross-entropy.
+    Once the training loss is not finite, every loss and accuracy of that epoch is NaN.
+
+    The state holds the live weights: it is valid until the next epoch is asked for. A training
+    resumed from it goes on as if it had never stopped, on the CPU to the last digit.
+
+    Raises DataError when the data cannot be used, TrainFunctionError for a bad model factory.
+    """
+    run = _Run(config, torch.device(device))
+    first = 0 if state is None else run.restore(state)
+    for epoch in range(first, config.training.epochs):
+        yield run.epoch(epoch), run.state(epoch)
+
+
+class _Run:
+    """One training under way: a stepper, its data and its schedule."""
+
+    def __init__(self, config: TrainConfig, device: torch.device) -> None:
+        training = config.training
+        self._config = config
+        self._device = device
+        self._data = load_dataset(config.data, device)
+        self._normalization = normalization_of(self._data, training.normalize)
+        crop, flip = config.data.augmentation(self._data.image_side)
+        self._batches = Batches(
+            self._data.train,
+            training.batch_size,
+            Augmentation(crop=crop, flip=flip),
+            self._normalization,
+        )
+        self._schedule = _schedule(training, len(self._batches))
+        model = build_model(
+            config.model,
+            num_classes=self._data.num_classes,
+            in_channels=self._data.in_channels,
+            seed=config.seed,
+            device=device,
+        )
+        self._stepper = Stepper(model, training, device)
+        self._statistics: Statistics = {}
+
+    def restore(self, state: Mapping[str, Any]) -> int:
+        """Goes on from a state. Returns the epoch that comes next."""
+        self._stepper.restore(state)
+        return int(state["epoch"]) + 1
+
+    def state(self, epoch: int) -> dict[str, Any]:
+        """All that a later `restore` needs, and the statistics that the epoch was judged by."""
+        return {"epoch": epoch, "statistics": self._statistics, **self._stepper.state()}
+
+    def epoch(self, epoch: int) -> dict[str, float]:
+        """Trains for one epoch, evaluates, and returns what was measured."""
+        started = monotonic_s()
+        reset_peak(str(self._device))
+        with ExitStack() as settings:
+            if self._config.training.deterministic:
+                settings.enter_context(deterministic_algorithms())
+            elif self._device.type == "cuda":
+                settings.enter_context(torch.backends.cudnn.flags(benchmark=True))
+            seed = derived_seed(self._config.seed, "layers", epoch)
+            settings.enter_context(seeded(seed, self._device))
+            metrics = self._train_epoch(epoch)
+            metrics |= self._judge(isfinite(metrics["train_loss"]))
+        metrics["epoch_s"] = monotonic_s() - started
+        peak = peak_memory_bytes(str(self._device))
+        return metrics if peak is None else metrics | {"peak_memory_bytes": peak}
+
+    def _train_epoch(self, epoch: int) -> dict[str, float]:
+        started = monotonic_s()
+        self._stepper.model.train()
+        first_step = step = epoch * len(self._batches)
+        generator = generator_for(self._config.seed, "batches", epoch, self._device)
+        totals = []
+        for step, (images, labels) in enumerate(self._batches.epoch(generator), start=first_step):
+            totals.append(self._stepper.step(images, labels, lr_at(self._schedule, step)))
+        # the one moment of the epoch that waits for the device
+        loss_sum, num_correct = torch.stack(totals).double().sum(0).tolist()
+        num_images = len(totals) * self._config.training.batch_size
+        is_finite = isfinite(loss_sum)
+        return {
+            "train_loss": loss_sum / len(totals) if is_finite else nan,
+            "train_accuracy": num_correct / num_images if is_finite else nan,
+            "lr": lr_at(self._schedule, step),
+            "images_per_s": num_images / (monotonic_s() - started),
+        }
+
+    def _judge(self, is_finite: bool) -> dict[str, float]:
+        """Loss and accuracy on the images held out and on the test images."""
+        splits = {"val": self._data.validation, "test": self._data.test}
+        names = [name for name, split in splits.items() if split is not None]
+        if not is_finite:
+            return {f"{name}_{metric}": nan for name in names for metric in ("loss", "accuracy")}
+        model, dtype = self._stepper.model, self._stepper.dtype
+        metrics: dict[str, float] = {}
+        with statistics_restored(model):
+            if self._config.training.recalibrate_batch_norm:
+                recalibrate(model, self._data.calibration, self._normalization, dtype)
+            for name in names:
+                split = splits[name]
+                assert split is not None
+                loss, accuracy = evaluate(model, split, self._normalization, dtype)
+                metrics |= {f"{name}_loss": loss, f"{name}_accuracy": accuracy}
+            self._statistics = {
+                name: buffer.clone() for name, buffer in running_statistics(model).items()
+            }
+        return metrics
+
+
+def evaluated_weights(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """The weights of a training's state with the statistics that its metrics were measured by.
+
+    Loaded into the model, they give the accuracy that was reported.
+    """
+    return {**state["model"], **state["statistics"]}
+
+
+def _schedule(training: TrainingValues, steps_per_epoch: int) -> Schedule:
+    assert training.lr is not None
+    scale = training.batch_size / LR_SCALING_BATCH if training.lr_scaling == "linear" else 1.0
+    return Schedule(
+        kind=training.schedule,
+        lr=training.lr * scale,
+        epochs=training.epochs,
+        steps_per_epoch=steps_per_epoch,
+        warmup_epochs=training.warmup_epochs,
+        milestones=training.milestones,
+        gamma=training.gamma,
+    )
