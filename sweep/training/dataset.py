@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from sweep.spec.recipe import AugmentSpec, DataSpec
+from sweep.training.cifar10 import data_root, published, read_cifar10
 from sweep.training.digits import read_digits
 from sweep.training.images import Images, hold_out
 from sweep.training.npz import read_npz
@@ -37,5 +38,5 @@ def _read(spec: DataSpec) -> Images:
         case "npz":
             assert spec.path is not None
             return read_npz(Path(spec.path))
-        case other:
-            raise AssertionError(f"no data set is called {other}")
+        case "cifar10":
+            return read_cifar10(data_root(spec.root), published())
