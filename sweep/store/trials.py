@@ -117,7 +117,7 @@ def store_epoch(connection: Connection, study_id: int, epoch: Epoch) -> None:
     )
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = dialect.insert(table).from_select(list(columns), guarded).on_conflict_do_nothing()
-    if connection.execute(statement).rowcount == 0:
+    if connection.execute(statement.returning(table.c.epoch)).first() is None:
         current = reads.trial(connection, study_id, epoch.trial)
         if (current.state, current.attempt) != (TrialState.RUNNING, epoch.attempt):
             raise _stale(current, epoch.attempt)

