@@ -6,6 +6,7 @@ point, floats as their shortest text that reads back the same, and nothing for a
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from sweep.views.display import decimals_of, one_line, show
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NEEDS_QUOTES = frozenset(',"\n\r')
+_MARKS = re.compile(r"[\\|`*\[\]~]|\b_(?!\w)|(?<!\w)_")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -52,8 +54,8 @@ def to_markdown(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None) ->
     """
     names = [str(name) for name in frame.columns]
     rule = ["---" if is_text_column(frame, name) else "---:" for name in names]
-    shown = [[_markdown_cell(cell) for cell in cells] for cells in shown_columns(frame, kinds)]
-    header = [_markdown_cell(one_line(name)) for name in names]
+    shown = [[markdown_text(cell) for cell in cells] for cells in shown_columns(frame, kinds)]
+    header = [markdown_text(one_line(name)) for name in names]
     rows = [header, rule, *zip(*shown, strict=True)]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
@@ -110,9 +112,7 @@ def _json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _markdown_cell(text: str) -> str:
-    """Text that Markdown and its HTML show as it is, within one cell."""
+def markdown_text(text: str) -> str:
+    """Text of one line that Markdown, its tables and its HTML show as it is."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for mark in "\\|`*_[]":
-        escaped = escaped.replace(mark, f"\\{mark}")
-    return escaped
+    return _MARKS.sub(r"\\\g<0>", escaped)

@@ -35,12 +35,12 @@ _DTYPES = {Kind.WHOLE: "Int64", Kind.TEXT: "str", Kind.MOMENT: "str"}
 def trials_table(snapshots: Sequence[Snapshot]) -> pd.DataFrame:
     """One row a trial, study by study; params of all the studies, inactive ones empty."""
     rows = [row for snapshot in snapshots for row in trial_rows(snapshot)]
-    return _trials(rows, param_names(snapshots))
+    return rows_table(rows, param_names(snapshots))
 
 
 def best_table(snapshot: Snapshot, top: int = 1) -> pd.DataFrame:
     """The table of trials with only the `top` best ones, the best first."""
-    return _trials(best(snapshot, top), param_names([snapshot]))
+    return rows_table(best(snapshot, top), param_names([snapshot]))
 
 
 def epochs_table(snapshots: Sequence[Snapshot]) -> pd.DataFrame:
@@ -95,7 +95,8 @@ def value_cells(values: Sequence[object]) -> "pd.Series[Any]":
     return pd.Series(values, dtype="object")
 
 
-def _trials(rows: Sequence[TrialRow], params: Sequence[str]) -> pd.DataFrame:
+def rows_table(rows: Sequence[TrialRow], params: Sequence[str]) -> pd.DataFrame:
+    """The table of trials of these rows, in their order."""
     before = frame_of(rows, TRIALS_BEFORE_PARAMS, _TRIAL_CELLS)
     middle = {name: value_cells([row.param(name) for row in rows]) for name in params}
     after = frame_of(rows, TRIALS_AFTER_PARAMS, _TRIAL_CELLS)

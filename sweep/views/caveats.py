@@ -1,0 +1,70 @@
+"""Caveat: why a study's numbers may say less than they seem to; each is one line."""
+
+from collections.abc import Iterable, Sequence
+
+from sweep.records import Snapshot
+from sweep.views.display import one_line, show_count
+from sweep.views.rows import TrialRow
+from sweep.views.summary import Summary
+
+FEW_TRIALS = 10
+
+
+def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> list[str]:
+    """What a reader must know before believing the numbers, the gravest first."""
+    complete = [row for row in rows if row.is_complete]
+    found = (
+        _unfinished(summary),
+        _selected_on_test(snapshot, len(complete)),
+        _few(len(complete)),
+        _single_seeds(complete),
+        _several_devices(rows),
+    )
+    return [caveat for caveat in found if caveat is not None]
+
+
+def _unfinished(summary: Summary) -> str | None:
+    if summary.is_finished:
+        return None
+    planned = "" if summary.planned_trials is None else f" of {summary.planned_trials} planned"
+    return (
+        f"The study is not finished: {show_count(summary.num_finished, 'finished trial')}"
+        f"{planned}. The numbers will change."
+    )
+
+
+def _selected_on_test(snapshot: Snapshot, num_complete: int) -> str | None:
+    metric = snapshot.study.metric
+    if not metric.startswith("test_") or num_complete < 2:
+        return None
+    return (
+        f"The best of {num_complete} complete trials was chosen by {one_line(metric)}, on the "
+        "same data that it is judged by: expect a little less on new data. With data.val_size "
+        "and val_accuracy as the objective, the test data stays unseen until the end."
+    )
+
+
+def _few(num_complete: int) -> str | None:
+    if num_complete >= FEW_TRIALS:
+        return None
+    return (
+        f"Only {show_count(num_complete, 'complete trial')}: too few to tell which params matter."
+    )
+
+
+def _single_seeds(complete: Iterable[TrialRow]) -> str | None:
+    points = [tuple(sorted(row.trial.params.items())) for row in complete]
+    if len(points) < 2 or len(set(points)) < len(points):
+        return None
+    return (
+        "Each set of params was trained once, with one seed: a small difference between two "
+        "trials may be chance."
+    )
+
+
+def _several_devices(rows: Iterable[TrialRow]) -> str | None:
+    kinds = {row.device.split(":")[0] for row in rows if row.device is not None}
+    if len(kinds) < 2:
+        return None
+    names = ", ".join(one_line(kind) for kind in sorted(kinds))
+    return f"Trials ran on different kinds of devices ({names}): their times do not compare."

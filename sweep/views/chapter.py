@@ -1,0 +1,211 @@
+"""Chapter: what a report says about one study, before it is written as HTML or Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from sweep.records import Snapshot
+from sweep.views.best import ranked
+from sweep.views.by_table import by_columns, groups_table
+from sweep.views.caveats import caveats
+from sweep.views.columns import Kind, objective_kinds
+from sweep.views.comparison import controlled
+from sweep.views.display import (
+    one_line,
+    show_cost,
+    show_count,
+    show_duration,
+    show_metric,
+    show_param,
+)
+from sweep.views.plan import plan_of
+from sweep.views.ranges import groups_by_range
+from sweep.views.recipe_facts import Facts, origin_facts, recipe_facts, space_facts
+from sweep.views.rows import TrialRow, trial_rows
+from sweep.views.series import (
+    BatchSizeSeries,
+    CurveSeries,
+    LrSeries,
+    Nothing,
+    batch_size_series,
+    curve_series,
+    lr_series,
+)
+from sweep.views.summary import Failures, Summary, summarize
+from sweep.views.tables import rows_table
+
+TOP = 10
+MAX_LISTED = 200
+_NOT_LISTED = ("study", "seed", "started_at", "finished_at", "cause")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """A table of a report: its title, one line on what it is worth, and its cells."""
+
+    title: str
+    note: str
+    frame: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chapter:
+    """One study in a report; `kinds` tells how the objective's columns are shown."""
+
+    name: str
+    description: str
+    state: str
+    headline: str
+    facts: Facts
+    best: Facts
+    caveats: list[str]
+    leaders: Table | None
+    by_param: list[Table]
+    trials: Table | None
+    failures: tuple[Failures, ...]
+    recipe: Facts
+    space: Facts
+    origin: Facts
+    kinds: Mapping[str, Kind]
+    figures: tuple[
+        BatchSizeSeries | Nothing,
+        LrSeries | Nothing,
+        CurveSeries | Nothing,
+    ]
+
+
+def chapter_of(snapshot: Snapshot) -> Chapter:
+    """All that a report says about a study."""
+    rows = trial_rows(snapshot)
+    summary = summarize(snapshot, None)
+    return Chapter(
+        name=snapshot.study.name,
+        description=str(snapshot.study.spec.get("description") or ""),
+        state=_state(summary),
+        headline=_headline(summary),
+        facts=_facts(summary),
+        best=_best(summary),
+        caveats=caveats(snapshot, rows, summary),
+        leaders=_leaders(snapshot, rows),
+        by_param=_by_param(snapshot, rows),
+        trials=_trials(snapshot, rows),
+        failures=summary.failures,
+        recipe=recipe_facts(snapshot),
+        space=space_facts(snapshot),
+        origin=origin_facts(snapshot),
+        kinds=objective_kinds([snapshot.study.metric]),
+        figures=(
+            batch_size_series(snapshot, rows),
+            lr_series(snapshot, rows),
+            curve_series(snapshot, rows),
+        ),
+    )
+
+
+def _state(summary: Summary) -> str:
+    if summary.is_finished:
+        return "finished"
+    if summary.running:
+        return f"{show_count(len(summary.running), 'trial')} running"
+    return "not finished"
+
+
+def _headline(summary: Summary) -> str:
+    """The answer in one sentence."""
+    best = summary.best
+    if best is None:
+        return "No trial is complete yet, so there is no best one."
+    metric = one_line(summary.metric)
+    return f"Best {metric}: {show_metric(summary.metric, best.value)}, by trial {best.number}."
+
+
+def _facts(summary: Summary) -> Facts:
+    facts = [
+        ("trials", _trial_counts(summary)),
+        ("elapsed", show_duration(summary.elapsed_s)),
+        ("slot time", show_duration(summary.slot_hours * 3600)),
+        ("epochs", _epochs(summary)),
+    ]
+    if summary.cost is not None:
+        facts.append(("cost", show_cost(summary.cost, summary.currency)))
+    return facts
+
+
+def _trial_counts(summary: Summary) -> str:
+    states = [f"{count} {state}" for state, count in summary.counts.items() if count]
+    planned = "" if summary.planned_trials is None else f" of {summary.planned_trials}"
+    return f"{summary.num_finished}{planned} finished ({', '.join(states) or 'none yet'})"
+
+
+def _epochs(summary: Summary) -> str:
+    saved = f", {summary.epochs_saved} saved by pruning" if summary.epochs_saved else ""
+    return f"{summary.epochs_run} run{saved}"
+
+
+def _best(summary: Summary) -> Facts:
+    if summary.best is None:
+        return []
+    return [(name, show_param(value)) for name, value in summary.best.trial.params.items()]
+
+
+def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
+    best = ranked(rows, snapshot.study.direction)[:TOP]
+    if not best:
+        return None
+    return Table(
+        title="The best trials",
+        note="By the objective at the last epoch, complete trials only.",
+        frame=_listed(rows_table(best, plan_of(snapshot).params)),
+    )
+
+
+def _by_param(snapshot: Snapshot, rows: Sequence[TrialRow]) -> list[Table]:
+    """A table for each param that has more than one value."""
+    tables = []
+    for param in plan_of(snapshot).params:
+        groups = groups_by_range(rows, param, snapshot.study)
+        if len(groups) < 2:
+            continue
+        frame = groups_table(groups, param, by_columns([snapshot]))
+        note = controlled(snapshot, param).sentence
+        tables.append(
+            Table(title=f"By {one_line(param)}", note=_sentence(note), frame=_filled(frame))
+        )
+    return tables
+
+
+def _trials(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
+    if not rows:
+        return None
+    shown = rows[:MAX_LISTED]
+    more = f"The first {MAX_LISTED} of {len(rows)}; " if len(rows) > MAX_LISTED else ""
+    return Table(
+        title="All trials" if not more else "Trials",
+        note=_sentence(f"{more}sweep export has every column and the exact numbers"),
+        frame=_listed(rows_table(shown, plan_of(snapshot).params)),
+    )
+
+
+def _listed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without what is the same for all or not for a reader, and without empty columns."""
+    kept = frame.drop(columns=[name for name in _NOT_LISTED if name in frame.columns])
+    if kept["value"].equals(kept["test_accuracy"]):
+        kept = kept.drop(columns="value")
+    return _filled(kept)
+
+
+def _filled(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.loc[:, frame.notna().any()]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def failure_line(failures: Failures) -> str:
+    """One cause of failures with how often it struck and what the first one said."""
+    cause = failures.cause.value.replace("_", " ") if failures.cause else "no cause given"
+    said = one_line(failures.message) if failures.message else "no message"
+    count = show_count(failures.count, "trial")
+    return f"{cause}: {count}; the first, trial {failures.first_trial}: {said}"

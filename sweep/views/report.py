@@ -1,0 +1,190 @@
+"""Report: studies as one HTML page that needs no network, neither to be read nor to be drawn."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+from plotly.io import to_html
+from plotly.offline import get_plotlyjs
+
+from sweep.records import Snapshot
+from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
+from sweep.views.columns import kind_of_column
+from sweep.views.display import one_line, show_moment
+from sweep.views.figures import batch_size_figure, curves_figure, lr_figure
+from sweep.views.formats import is_text_column, shown_columns
+from sweep.views.markup import Markup, element, joined
+from sweep.views.recipe_facts import Facts
+from sweep.views.series import BatchSizeSeries, CurveSeries, LrSeries, Nothing
+from sweep.views.summary import Failures
+
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+_PLOT_CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
+
+
+def html_report(snapshots: Sequence[Snapshot], now: datetime) -> str:
+    """The report as one page with everything in it: style, figures and the library they need."""
+    chapters = [chapter_of(snapshot) for snapshot in snapshots]
+    title = f"Sweep report: {', '.join(one_line(chapter.name) for chapter in chapters)}"
+    body = [
+        element("h1", title),
+        element("p", f"Made {show_moment(now)}.", class_="soft"),
+        *(_chapter(chapter, index) for index, chapter in enumerate(chapters)),
+    ]
+    return f'<!DOCTYPE html>\n<html lang="en">{_head(title)}{element("body", *body)}</html>\n'
+
+
+def _head(title: str) -> Markup:
+    style = files("sweep.views").joinpath("report.css").read_text(encoding="utf-8")
+    return joined(
+        [
+            Markup('<head><meta charset="utf-8">'),
+            Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            element("title", title),
+            element("style", Markup(style)),
+            element("script", Markup(get_plotlyjs())),
+            Markup("</head>"),
+        ]
+    )
+
+
+def _chapter(chapter: Chapter, index: int) -> Markup:
+    state = element("span", f"({chapter.state})", class_="state")
+    pieces = [
+        element("h2", f"Study {one_line(chapter.name)} ", state),
+        element("p", chapter.description) if chapter.description else "",
+        element("p", chapter.headline, class_="headline"),
+        _cards(chapter.best, "facts best"),
+        _cards(chapter.facts, "facts"),
+        _caveats(chapter.caveats),
+        *_tables([chapter.leaders] if chapter.leaders else [], chapter),
+        _failures(chapter.failures),
+        *_figures(chapter, index),
+        *_tables(chapter.by_param, chapter),
+        *_background(chapter),
+    ]
+    return element("section", *pieces)
+
+
+def _cards(facts: Facts, class_: str) -> str:
+    cards = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
+    return element("dl", *cards, class_=class_) if cards else ""
+
+
+def _caveats(lines: Iterable[str]) -> str:
+    items = [element("li", line) for line in lines]
+    return element("ul", *items, class_="caveats") if items else ""
+
+
+def _failures(failures: Sequence[Failures]) -> str:
+    items = [element("li", failure_line(each)) for each in failures]
+    return joined([element("h3", "Failures"), element("ul", *items)]) if items else ""
+
+
+def _figures(chapter: Chapter, index: int) -> list[str]:
+    by_size, by_lr, curves = chapter.figures
+    figures = [
+        _figure("Batch size", by_size, f"batch-size-{index}"),
+        _figure("Learning rate", by_lr, f"lr-{index}"),
+        _figure("Learning curves", curves, f"curves-{index}"),
+    ]
+    return [element("h3", "Figures"), *figures]
+
+
+def _figure(
+    title: str, series: BatchSizeSeries | LrSeries | CurveSeries | Nothing, name: str
+) -> Markup:
+    if isinstance(series, Nothing):
+        return element("p", f"{title}: {series.reason}.", class_="soft")
+    caption = element("figcaption", f"{title}: {caption_of(series)}")
+    plot = element("div", _plot(_drawn(series), name), class_="plot")
+    return element("figure", caption, plot)
+
+
+def caption_of(series: BatchSizeSeries | LrSeries | CurveSeries) -> str:
+    """What a figure shows, and what it leaves out."""
+    if isinstance(series, BatchSizeSeries):
+        return (
+            "a point is a trial. Epoch time and memory: mean over all trials; "
+            "the objective: mean over the complete ones."
+        )
+    if isinstance(series, LrSeries):
+        drawn = sum(len(group.points) for group in series.groups)
+        what = "a point is a trial; a cross was pruned, its value is of its last epoch."
+    else:
+        drawn = len(series.curves)
+        what = "a cross ends a pruned trial, a triangle one that failed."
+    some = "" if drawn == series.num_total else f" {drawn} of {series.num_total} are drawn."
+    return f"{what}{some}"
+
+
+def _drawn(series: BatchSizeSeries | LrSeries | CurveSeries) -> Any:
+    if isinstance(series, BatchSizeSeries):
+        return batch_size_figure(series)
+    if isinstance(series, LrSeries):
+        return lr_figure(series)
+    return curves_figure(series)
+
+
+def _plot(figure: Any, name: str) -> Markup:
+    text = to_html(
+        figure, config=_PLOT_CONFIG, include_plotlyjs=False, full_html=False, div_id=name
+    )
+    return Markup(text)
+
+
+def _tables(tables: Iterable[Table], chapter: Chapter) -> list[Markup]:
+    return [
+        joined(
+            [
+                element("h3", table.title),
+                element("p", table.note, class_="soft"),
+                _table(table, chapter),
+            ]
+        )
+        for table in tables
+    ]
+
+
+def _table(table: Table, chapter: Chapter) -> Markup:
+    names = [str(name) for name in table.frame.columns]
+    classes = ["text" if is_text_column(table.frame, name) else "number" for name in names]
+    cells = shown_columns(table.frame, chapter.kinds)
+    head = [
+        element("th", one_line(name), class_=side, title=str(kind_of_column(name)))
+        for name, side in zip(names, classes, strict=True)
+    ]
+    rows = [
+        element("tr", *(element("td", c, class_=k) for c, k in zip(row, classes, strict=True)))
+        for row in zip(*cells, strict=True)
+    ]
+    content = (element("thead", element("tr", *head)), element("tbody", *rows))
+    return element("div", element("table", *content), class_="scroll")
+
+
+def _background(chapter: Chapter) -> list[Markup]:
+    """What only some readers want, folded up."""
+    pieces = [
+        _folded("Search space", _fact_table(chapter.space)),
+        _folded("Recipe", _fact_table(chapter.recipe)),
+        _folded("Versions", _fact_table(chapter.origin)),
+    ]
+    if chapter.trials is not None:
+        note = element("p", chapter.trials.note, class_="soft")
+        pieces.insert(0, _folded(chapter.trials.title, note, _table(chapter.trials, chapter)))
+    return pieces
+
+
+def _folded(title: str, *content: Markup) -> Markup:
+    return element("details", element("summary", title), *content)
+
+
+def _fact_table(facts: Facts) -> Markup:
+    rows = [element("tr", element("td", name), element("td", value)) for name, value in facts]
+    table = element("table", element("tbody", *rows), class_="plain")
+    return element("div", table, class_="scroll")
