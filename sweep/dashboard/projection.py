@@ -8,35 +8,37 @@ import optuna
 from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage, RDBStorage
 
-from sweep.errors import NotFoundError, StorageError, UnusableError
+from sweep.errors import NotFoundError, StorageError, SweepError
+from sweep.store.url import Location, locate
 
-NEVER_RAN = "the database holds no study yet: start one with `sweep run --study quickstart`"
+START_ONE = "start a study with `sweep run --study quickstart`"
 
 
 def open_projection(url: str) -> BaseStorage:
     """Optuna's view of the database at `url`; it reads only and creates neither file nor table.
 
     Raises:
+        UsageError: `url` is none that a database can have here.
         NotFoundError: there is no database, or no study ever ran in it.
         StorageError: it cannot be read, or was written by another Optuna.
     """
+    location = locate(url)
+    _check_file(location)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         backend = RDBStorage(
-            _as_template(_with_driver(url)),
-            engine_kwargs=_read_only(url),
+            _as_template(location.connection_string),
+            engine_kwargs=_read_only(location.path),
             skip_table_creation=True,
         )
     except (StorageInternalError, ImportError, RuntimeError) as error:
-        raise _explained(error) from error
+        raise _explained(error, location) from error
     return optuna.storages.get_storage(backend)
 
 
-def _with_driver(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    if scheme in ("postgres", "postgresql"):
-        scheme = "postgresql+psycopg"
-    return f"{scheme}{separator}{rest}"
+def _check_file(location: Location) -> None:
+    if location.path is not None and not location.path.is_file():
+        raise NotFoundError(f"there is no database at {location}: {START_ONE}")
 
 
 def _as_template(url: str) -> str:
@@ -44,24 +46,11 @@ def _as_template(url: str) -> str:
     return url.replace("{", "{{").replace("}", "}}")
 
 
-def _read_only(url: str) -> dict[str, Any]:
+def _read_only(path: Path | None) -> dict[str, Any]:
     """Engine arguments under which the database itself refuses every write."""
-    scheme, _, rest = url.partition("://")
-    match scheme.partition("+")[0]:
-        case "sqlite":
-            path = _existing_file(rest)
-            return {"creator": lambda: _connect_to_file(path)}
-        case "postgres" | "postgresql":
-            read_only = {"postgresql_readonly": True}
-            return {"pool_pre_ping": True, "execution_options": read_only}
-    raise StorageError("the database URL must start with sqlite:/// or postgresql://")
-
-
-def _existing_file(rest: str) -> Path:
-    path = Path(rest.removeprefix("/").partition("?")[0])
-    if not path.is_file():
-        raise NotFoundError(f"there is no database at {path}: {NEVER_RAN}")
-    return path.absolute()
+    if path is not None:
+        return {"creator": lambda: _connect_to_file(path)}
+    return {"pool_pre_ping": True, "execution_options": {"postgresql_readonly": True}}
 
 
 def _connect_to_file(path: Path) -> sqlite3.Connection:
@@ -72,11 +61,11 @@ def _connect_to_file(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _explained(error: Exception) -> NotFoundError | UnusableError:
+def _explained(error: Exception, location: Location) -> SweepError:
     if isinstance(error, ImportError):
         return StorageError("PostgreSQL needs its driver: pip install 'sweep-trials[postgres]'")
     cause = getattr(error.__cause__, "orig", None) or error
     if "no such table" in str(cause) or type(cause).__name__ == "UndefinedTable":
-        return NotFoundError(NEVER_RAN)
+        return NotFoundError(f"no study has run in {location} yet: {START_ONE}")
     lines = str(cause).strip().splitlines() or [type(cause).__name__]
-    return StorageError(f"the database cannot be read: {lines[0]}")
+    return StorageError(f"{location} cannot be read: {lines[0]}")

@@ -1,0 +1,119 @@
+"""Imports only go down, each heavy library has one door, and a light command stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "sweep").rglob("*.py"))
+DEADLINE_S = 120
+MAX_FUNCTION_LINES = 40
+MAX_MODULE_LINES = 250
+
+DOORS = {
+    "sqlalchemy": {"store"},
+    "alembic": {"store"},
+    "optuna": {"tuner", "dashboard"},
+    "optuna_dashboard": {"dashboard"},
+    "waitress": {"dashboard"},
+    "torch": {"training"},
+    "torchvision": {"training"},
+    "sklearn": {"training"},
+    "pandas": {"views"},
+    "plotly": {"views"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "ruamel": {"spec"},
+}
+"""Which packages of ours may import a library; the others reach it through them or not at all."""
+
+OUT_OF_REACH = {
+    "worker": {"sqlalchemy", "alembic", "optuna", "pandas", "plotly", "ruamel"},
+    "coordinator": {"torch", "torchvision", "sklearn", "pandas", "plotly"},
+    "fleet": {"torch", "sqlalchemy", "optuna"},
+    "training": {"sqlalchemy", "optuna", "ruamel"},
+    "views": {"torch", "sqlalchemy", "optuna"},
+    "dashboard": {"torch"},
+}
+"""Libraries that a program of ours must not load, however long the way to them is."""
+
+HEAVY = {"torch", "torchvision", "sklearn", "pandas", "plotly", "optuna", "sqlalchemy"}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("sweep", include_external_packages=True, cache_dir=None)
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Another Python at the root of the project, whose output is kept."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE_S
+    )
+
+
+def roots_loaded_by(module: str) -> set[str]:
+    code = f"import sys, {module}; print(*(name.partition('.')[0] for name in sys.modules))"
+    loaded = run_python("-c", code)
+    assert loaded.returncode == 0, loaded.stderr
+    return set(loaded.stdout.split())
+
+
+def functions_of(path: Path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_imports_only_go_down_and_siblings_never_meet():
+    command = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    linted = run_python("-c", command, "--no-cache")
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_a_heavy_library_is_imported_through_its_door_only(imports, library):
+    assert library in imports.modules, f"nothing imports {library}: take it out of this table"
+    importers = imports.find_modules_that_directly_import(library)
+    assert not {name for name in importers if name.split(".")[1] not in DOORS[library]}
+
+
+@pytest.mark.parametrize("program", OUT_OF_REACH)
+def test_a_program_cannot_reach_what_is_not_its_own(imports, program):
+    for library in OUT_OF_REACH[program]:
+        chain = imports.find_shortest_chain(f"sweep.{program}", library, as_packages=True)
+        assert chain is None, " -> ".join(chain)
+
+
+def test_the_command_line_starts_without_any_heavy_library():
+    assert not roots_loaded_by("sweep.cli.main") & HEAVY
+
+
+def test_the_worker_starts_without_a_database_driver_and_without_optuna():
+    loaded = roots_loaded_by("sweep.worker.__main__")
+    assert not loaded & {"sqlalchemy", "sqlite3", "psycopg", "optuna", "pandas", "plotly"}
+
+
+def test_importing_a_package_imports_nothing_of_ours():
+    for package in (ROOT / "sweep").rglob("__init__.py"):
+        body = ast.parse(package.read_text(encoding="utf-8")).body
+        assert not [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)], (
+            package
+        )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_has_one_noun_and_its_functions_are_short(path):
+    source = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(source)), "a module says in its docstring what it knows"
+    assert len(source.splitlines()) <= MAX_MODULE_LINES
+    for function in functions_of(path):
+        lines = function.end_lineno - function.lineno + 1
+        assert lines <= MAX_FUNCTION_LINES, f"{function.name} has {lines} lines"
+
+
+def test_no_module_is_a_drawer_for_odds_and_ends():
+    assert not [path for path in MODULES if path.stem in {"utils", "helpers", "common", "misc"}]
