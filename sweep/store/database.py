@@ -129,7 +129,7 @@ def _postgresql_engine(location: Location) -> Engine:
     given = {name: value for name, value in options.items() if name not in location.url.query}
     try:
         engine = create_engine(location.url, pool_pre_ping=True, connect_args=given)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise StorageError(
             "PostgreSQL needs a driver that is not installed: pip install 'sweep-trials[postgres]'"
         ) from error

@@ -14,7 +14,7 @@ _MEANINGS = {
     "database is locked": "another process kept it locked for too long; end that one, then retry",
     "database or disk is full": "the disk is full; make room, then run the same command again",
     "could not extend|no space left": "the disk is full; make room, then run it again",
-    "readonly database|read-only": "it cannot be written; check the permissions of file and folder",
+    "readonly database|read-only": "it cannot be written; check the file's permissions",
     "file is not a database": "the file is not a database; name another one with --storage",
     "malformed": "the file is damaged; restore a backup of it",
     "unable to open database file": "the file cannot be opened; check its permissions",
@@ -38,6 +38,8 @@ def translated(location: Location) -> Iterator[None]:
 
 def explain(location: Location, error: Exception) -> str:
     """One line: which database, what went wrong, and what to do."""
+    if isinstance(error, OSError):
+        return f"database {location}: {error.filename} cannot be used: {error.strerror}"
     found = one_line(error)
     for pattern, meaning in _MEANINGS.items():
         if re.search(pattern, found, flags=re.IGNORECASE):

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table
@@ -120,7 +120,7 @@ EPOCH_COLUMNS = (
 )
 
 
-def epoch_from(row: Row[Any]) -> Epoch:
+def epoch_from(row: Sequence[Any]) -> Epoch:
     """The epoch of a row of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
     trial, attempt, epoch, metrics, lr, epoch_s, images_per_s, peak, at, path, sha256, stored = row
     return Epoch(

@@ -94,11 +94,12 @@ def _parse(text: str) -> URL:
     _refuse_unescaped(text)
     try:
         return make_url(text)
-    except (ArgumentError, ValueError) as error:
+    except (ArgumentError, ValueError):
+        # Not from the error: its text may be a part of the password.
         raise UsageError(
             f"storage {shown} cannot be read as a URL; write {ALLOWED}, "
             "with every special character of the password as %XX"
-        ) from error
+        ) from None
 
 
 def _refuse_unescaped(text: str) -> None:
