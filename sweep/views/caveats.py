@@ -45,7 +45,7 @@ def _selected_on_test(snapshot: Snapshot, num_complete: int) -> str | None:
 
 
 def _few(num_complete: int) -> str | None:
-    if num_complete >= FEW_TRIALS:
+    if num_complete == 0 or num_complete >= FEW_TRIALS:
         return None
     return (
         f"Only {show_count(num_complete, 'complete trial')}: too few to tell which params matter."

@@ -37,7 +37,8 @@ from sweep.views.tables import rows_table
 
 TOP = 10
 MAX_LISTED = 200
-_NOT_LISTED = ("study", "seed", "started_at", "finished_at", "cause")
+_NOT_LISTED = ("study", "seed", "started_at", "finished_at")
+_NOT_FOR_LEADERS = ("state", "cause", "best_epoch", "device", "attempts")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,7 +157,9 @@ def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     return Table(
         title="The best trials",
         note="By the objective at the last epoch, complete trials only.",
-        frame=_listed(rows_table(best, plan_of(snapshot).params)),
+        frame=_listed(rows_table(best, plan_of(snapshot).params)).drop(
+            columns=list(_NOT_FOR_LEADERS), errors="ignore"
+        ),
     )
 
 
@@ -179,17 +182,17 @@ def _trials(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     if not rows:
         return None
     shown = rows[:MAX_LISTED]
-    more = f"The first {MAX_LISTED} of {len(rows)}; " if len(rows) > MAX_LISTED else ""
+    more = f"The first {MAX_LISTED} of {len(rows)}. " if len(rows) > MAX_LISTED else ""
     return Table(
         title="All trials" if not more else "Trials",
-        note=_sentence(f"{more}sweep export has every column and the exact numbers"),
+        note=f"{more}The exact numbers and every column: sweep export.",
         frame=_listed(rows_table(shown, plan_of(snapshot).params)),
     )
 
 
 def _listed(frame: pd.DataFrame) -> pd.DataFrame:
     """Without what is the same for all or not for a reader, and without empty columns."""
-    kept = frame.drop(columns=[name for name in _NOT_LISTED if name in frame.columns])
+    kept = frame.drop(columns=list(_NOT_LISTED))
     if kept["value"].equals(kept["test_accuracy"]):
         kept = kept.drop(columns="value")
     return _filled(kept)

@@ -81,7 +81,8 @@ def curves_figure(series: CurveSeries) -> go.Figure:
     for curve in series.curves:
         if curve.is_best:
             figure.add_trace(_best_trace(curve, series.metric))
-    figure.update_xaxes(title_text="epoch", rangemode="tozero", tickformat="d")
+    last = 1 + max(epoch for curve in series.curves for epoch in curve.epochs)
+    figure.update_xaxes(title_text="epoch", range=[0, last + 0.5], dtick=_tick_step(last))
     figure.update_yaxes(title_text=_label(series.metric))
     return _styled(figure)
 
@@ -126,7 +127,7 @@ def _markers(points: Sequence[Point], metric: str, name: str, color: str, x_name
         customdata=[point.trial for point in points],
         mode="markers",
         name=name,
-        marker={"symbol": _STATE_SYMBOLS[state], "size": 9, "color": color, "opacity": 0.8},
+        marker={"symbol": _STATE_SYMBOLS[state], "size": 9, "color": color, "opacity": 0.9},
         hovertemplate=f"trial %{{customdata}}, {state}<br>{x_name} %{{x:.4~g}}"
         f"<br>%{{y:.4~g}}{_unit(metric)}",
         hoverlabel={"namelength": 0},
@@ -142,11 +143,18 @@ def _curve_traces(curves: Sequence[Curve], metric: str, state: TrialState) -> li
     lines = _curve_trace(points, state, mode="lines", name=str(state))
     lines.update(line={"color": color, "width": 1.3, "dash": _DASHES.get(state, "solid")})
     ends = [point for curve in curves for point in _end(_curve_points(curve, metric))]
-    marks = _curve_trace(ends, state, mode="markers", name=f"{state}, last epoch")
+    marks = _curve_trace(ends, state, mode="markers", name=str(state))
     marks.update(marker={"color": color, "symbol": _STATE_SYMBOLS[state], "size": 7})
-    lines.update(opacity=0.6, legendgroup=str(state))
-    marks.update(legendgroup=str(state), showlegend=False)
+    lines.update(opacity=0.5, legendgroup=str(state), showlegend=False)
+    marks.update(legendgroup=str(state))
     return [lines, marks]
+
+
+def _tick_step(last: int) -> int:
+    """1, 2 or 5 times a power of ten, so that whole epochs have at most ten ticks."""
+    power: int = 10 ** max(len(str(last)) - 2, 0)
+    steps = (factor * power for factor in (1, 2, 5, 10))
+    return next(step for step in steps if last <= 10 * step)
 
 
 def _best_trace(curve: Curve, metric: str) -> Any:
@@ -188,7 +196,8 @@ def _styled(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         template="none",
         height=420,
-        margin={"l": 64, "r": 16, "t": 44, "b": 56},
+        margin={"l": 64, "r": 16, "t": 60, "b": 56},
+        modebar={"bgcolor": "rgba(0, 0, 0, 0)", "color": GREY, "activecolor": ORANGE},
         paper_bgcolor="rgba(0, 0, 0, 0)",
         plot_bgcolor="rgba(0, 0, 0, 0)",
         font={"family": "system-ui, sans-serif", "size": 13},

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from sweep.records import Snapshot
 from sweep.space.space import Alternative, Param, Space
-from sweep.spec.study import StudySpec
+from sweep.spec.study import SearchSpec, StudySpec
 from sweep.views.display import one_line, show_count, show_moment, show_param
 
 Facts: TypeAlias = list[tuple[str, str]]
@@ -20,9 +20,15 @@ def recipe_facts(snapshot: Snapshot) -> Facts:
         ("objective", f"{spec.objective.direction} {spec.objective.metric}"),
         *_flat(spec.recipe.model_dump(mode="json", exclude_none=True)),
         *_flat({"training": training}),
-        *_flat({"search": spec.search.model_dump(mode="json")}),
+        *_flat({"search": _search(spec.search)}),
         *_flat({"budget": spec.budget.model_dump(mode="json", exclude_none=True)}),
     ]
+
+
+def _search(search: SearchSpec) -> dict[str, Any]:
+    """How params are chosen and trials stopped, without the keys of a pruner that there is not."""
+    values = search.model_dump(mode="json")
+    return values if search.pruner.name != "none" else {**values, "pruner": "none"}
 
 
 def space_facts(snapshot: Snapshot) -> Facts:

@@ -1,5 +1,6 @@
 """Report: studies as one HTML page that needs no network, neither to be read nor to be drawn."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from importlib.resources import files
@@ -23,7 +24,10 @@ _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
-_PLOT_CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d"]}
+_NO_BUTTONS = ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]
+_PLOT_CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": _NO_BUTTONS}
+_SHORT = 32
+_BREAKS = re.compile(r"(?<=_)(?=.{4})")
 
 
 def html_report(snapshots: Sequence[Snapshot], now: datetime) -> str:
@@ -156,15 +160,25 @@ def _table(table: Table, chapter: Chapter) -> Markup:
     classes = ["text" if is_text_column(table.frame, name) else "number" for name in names]
     cells = shown_columns(table.frame, chapter.kinds)
     head = [
-        element("th", one_line(name), class_=side, title=str(kind_of_column(name)))
+        element("th", _breakable(one_line(name)), class_=side, title=str(kind_of_column(name)))
         for name, side in zip(names, classes, strict=True)
     ]
     rows = [
-        element("tr", *(element("td", c, class_=k) for c, k in zip(row, classes, strict=True)))
+        element("tr", *(_cell(cell, side) for cell, side in zip(row, classes, strict=True)))
         for row in zip(*cells, strict=True)
     ]
     content = (element("thead", element("tr", *head)), element("tbody", *rows))
     return element("div", element("table", *content), class_="scroll")
+
+
+def _cell(text: str, side: str) -> Markup:
+    return element("td", text, class_=side if len(text) <= _SHORT else f"{side} long")
+
+
+def _breakable(name: str) -> Markup:
+    """A column's name that may be broken after an underscore, but not before a short rest."""
+    head, *parts = _BREAKS.split(name)
+    return joined([head, *(piece for part in parts for piece in (Markup("<wbr>"), part))])
 
 
 def _background(chapter: Chapter) -> list[Markup]:
