@@ -93,10 +93,9 @@ def _split(place: Path, name: str, content: bytes) -> Split:
         raise DataError(f"{place}: {name} holds no images of 3 x 32 x 32 bytes")
     try:
         classes = np.array(labels, dtype=np.int64)
-        assert classes.shape == (len(pixels),)
-        assert classes.min() >= 0
-        assert classes.max() < NUM_CLASSES
-    except (ValueError, TypeError, AssertionError) as error:
+        if classes.shape != (len(pixels),) or not set(classes) <= set(range(NUM_CLASSES)):
+            raise ValueError("labels out of range")
+    except (ValueError, TypeError) as error:
         raise DataError(f"{place}: {name} holds no label from 0 to 9 for each image") from error
     return Split(images=pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), labels=classes)
 

@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from sweep.training.loading import load_object
 from sweep.training.train import TrainConfig, train
 
 TrainFunction: TypeAlias = Callable[
-    [Mapping[str, Any], int, str, Mapping[str, Any] | None], Iterator[Any]
+    [Mapping[str, Any], int, str, Mapping[str, Any] | None], Generator[Any, None, None]
 ]
 """From flat params, the trial's seed, a torch device and the state to go on from, to epochs."""
 
@@ -54,13 +54,13 @@ def epochs_of(
     seed: int,
     device: str,
     state: Any = None,
-) -> Iterator[EpochResult]:
+) -> Generator[EpochResult, None, None]:
     """The epochs of a train function, each checked; closing this closes the function.
 
     Raises BrokenContractError when it yields nothing, or anything but a mapping of names to
     numbers, alone or with a state. What the function itself raises passes through.
     """
-    with closing(function(params, seed, device, state)) as epochs:  # type: ignore[type-var]
+    with closing(function(params, seed, device, state)) as epochs:
         has_yielded = False
         for yielded in epochs:
             has_yielded = True
@@ -76,7 +76,7 @@ def _built_in(recipe: RecipeSpec) -> TrainFunction:
 
     def train_recipe(
         params: Mapping[str, Any], seed: int, device: str, state: Mapping[str, Any] | None
-    ) -> Iterator[Any]:
+    ) -> Generator[Any, None, None]:
         config = TrainConfig(data=data, model=model, training=resolve_training(params), seed=seed)
         return train(config, device, state)
 
@@ -88,7 +88,7 @@ def _users_own(function: Callable[..., Any], name: str) -> TrainFunction:
 
     def train_own(
         params: Mapping[str, Any], seed: int, device: str, state: Mapping[str, Any] | None
-    ) -> Iterator[Any]:
+    ) -> Generator[Any, None, None]:
         _seed_globals(seed)
         arguments = (dict(params), device, state) if takes_state else (dict(params), device)
         yield from function(*arguments)

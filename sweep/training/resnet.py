@@ -39,8 +39,9 @@ class Conv3x3(nn.Conv2d):
         height, width = x.shape[-2:]
         if max(height, width) > self.stride[0]:
             return F.conv2d(x, self.weight, None, self.stride, self.padding)
-        taps = self.weight[:, :, 1 : 1 + height, 1 : 1 + width]
-        return F.linear(x.flatten(1), taps.flatten(1))[..., None, None]
+        # channels last, as the weights lie in memory: their gradient then needs no copy
+        taps = self.weight.permute(0, 2, 3, 1)[:, 1 : 1 + height, 1 : 1 + width]
+        return F.linear(x.permute(0, 2, 3, 1).flatten(1), taps.flatten(1))[..., None, None]
 
 
 class BasicBlock(nn.Module):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sweep.spec.training import TrainingValues
-from sweep.training.optimizer import build_optimizer, set_lr
+from sweep.training.optimizer import Optimizer
 from sweep.training.precision import autocast, dtype_of, gradient_scaler
 
 
@@ -20,7 +20,7 @@ class Stepper:
         self.dtype = dtype_of(training.precision, device)
         self._training = training
         self._device = device
-        self._optimizer = build_optimizer(model.parameters(), training, device)
+        self._optimizer = Optimizer(model.parameters(), training)
         self._scaler = gradient_scaler(self.dtype, device)
 
     def step(self, images: Tensor, labels: Tensor, lr: float) -> Tensor:
@@ -44,14 +44,14 @@ class Stepper:
         """Live weights and moments: valid until the next step."""
         return {
             "model": self.model.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self._optimizer.state(),
             "scaler": self._scaler.state_dict(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Goes on from what `state()` gave."""
         self.model.load_state_dict(state["model"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.restore(state["optimizer"])
         self._scaler.load_state_dict(state["scaler"])
 
     def _backward(self, images: Tensor, labels: Tensor, share: float) -> Tensor:
@@ -67,10 +67,10 @@ class Stepper:
         return torch.stack([loss.detach(), (logits.detach().argmax(1) == labels).sum()])
 
     def _update(self, lr: float) -> None:
-        set_lr(self._optimizer, lr)
+        self._optimizer.lr = lr
         if self._training.clip_grad_norm is not None:
-            self._scaler.unscale_(self._optimizer)
+            self._scaler.unscale_(self._optimizer)  # type: ignore[arg-type]
             nn.utils.clip_grad_norm_(self.model.parameters(), self._training.clip_grad_norm)
-        self._scaler.step(self._optimizer)
+        self._scaler.step(self._optimizer)  # type: ignore[arg-type]
         self._scaler.update()
-        self._optimizer.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad()

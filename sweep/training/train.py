@@ -3,7 +3,7 @@
 It knows nothing of trials, pruning, databases or processes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import isfinite, nan
@@ -49,7 +49,7 @@ class TrainConfig:
 
 def train(
     config: TrainConfig, device: str, state: Mapping[str, Any] | None = None
-) -> Iterator[tuple[dict[str, float], dict[str, Any]]]:
+) -> Generator[tuple[dict[str, float], dict[str, Any]], None, None]:
     """Yields after each epoch its metrics and the state from which training can go on.
 
     Metrics: train_loss, train_accuracy, test_loss, test_accuracy, val_loss and val_accuracy where
