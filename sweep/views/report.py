@@ -25,7 +25,14 @@ _POLICY = (
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
 _NO_BUTTONS = ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]
-_PLOT_CONFIG = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": _NO_BUTTONS}
+_PLOT_CONFIG = {
+    "displaylogo": False,
+    "responsive": True,
+    "modeBarButtonsToRemove": _NO_BUTTONS,
+    # Plotly 7 has a button that uploads a figure to its makers; a report stays where it is.
+    "showSendToCloud": False,
+    "plotlyServerURL": "",
+}
 _SHORT = 32
 _BREAKS = re.compile(r"(?<=_)(?=.{4})")
 
@@ -113,11 +120,12 @@ def _figure(
 def caption_of(series: BatchSizeSeries | LrSeries | CurveSeries) -> str:
     """What a figure shows, and what it leaves out."""
     if isinstance(series, BatchSizeSeries):
-        return (
+        drawn = series.num_drawn
+        what = (
             "a point is a trial. Epoch time and memory: mean over all trials; "
             "the objective: mean over the complete ones."
         )
-    if isinstance(series, LrSeries):
+    elif isinstance(series, LrSeries):
         drawn = sum(len(group.points) for group in series.groups)
         what = "a point is a trial; a cross was pruned, its value is of its last epoch."
     else:

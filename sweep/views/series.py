@@ -3,7 +3,7 @@
 Each builder answers with a series, or with `Nothing` and the reason in one line.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from statistics import fmean
@@ -54,11 +54,16 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchSizeSeries:
-    """Batch size against epoch time, memory and the objective; a measure nobody has is absent."""
+    """Batch size against epoch time, memory and the objective; a measure nobody has is absent.
+
+    Of very many trials only `num_drawn` have points; the means are of all `num_total`.
+    """
 
     metric: str
     sizes: tuple[float, ...]
     panels: tuple[Panel, ...]
+    num_drawn: int
+    num_total: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,27 +112,43 @@ def batch_size_series(snapshot: Snapshot, rows: Sequence[TrialRow]) -> BatchSize
     """What each batch size takes and reaches."""
     if "batch_size" not in plan_of(snapshot).params:
         return Nothing(reason="no figure by batch size: the study has no param batch_size")
-    shown = thinned(rows, MAX_POINTS)
+    drawn = {row.number for row in thinned(rows, MAX_POINTS)}
     panels = [
-        _panel(shown, "epoch_s", attrgetter("epoch_s"), only_complete=False),
-        _panel(shown, "peak_memory_mib", attrgetter("peak_memory_mib"), only_complete=False),
-        _panel(shown, snapshot.study.metric, attrgetter("value"), only_complete=True),
+        _panel(rows, drawn, "epoch_s", attrgetter("epoch_s"), only_complete=False),
+        _panel(rows, drawn, "peak_memory_mib", attrgetter("peak_memory_mib"), only_complete=False),
+        _panel(rows, drawn, snapshot.study.metric, attrgetter("value"), only_complete=True),
     ]
     panels = [panel for panel in panels if panel.points]
-    sizes = sorted({point.x for panel in panels for point in panel.points})
     if not panels:
-        return Nothing(reason="no figure by batch size: no trial has finished an epoch")
-    return BatchSizeSeries(metric=snapshot.study.metric, sizes=tuple(sizes), panels=tuple(panels))
+        return Nothing(reason="no figure by batch size: no trial has an epoch yet")
+    return BatchSizeSeries(
+        metric=snapshot.study.metric,
+        sizes=tuple(sorted({point.x for panel in panels for point in panel.points})),
+        panels=tuple(panels),
+        num_drawn=len(drawn),
+        num_total=len(rows),
+    )
 
 
 def _panel(
-    rows: Iterable[TrialRow], measure: str, number: Measure, *, only_complete: bool
+    rows: Iterable[TrialRow],
+    drawn: Container[int],
+    measure: str,
+    number: Measure,
+    *,
+    only_complete: bool,
 ) -> Panel:
     points = _points(rows, "batch_size", number)
-    counted = [p for p in points if p.state is TrialState.COMPLETE or not only_complete]
-    sizes = sorted({point.x for point in counted})
-    means = tuple((size, fmean(p.y for p in counted if p.x == size)) for size in sizes)
-    return Panel(measure=measure, points=points, means=means, only_complete=only_complete)
+    by_size: dict[float, list[float]] = {}
+    for point in points:
+        if point.state is TrialState.COMPLETE or not only_complete:
+            by_size.setdefault(point.x, []).append(point.y)
+    return Panel(
+        measure=measure,
+        points=tuple(point for point in points if point.trial in drawn),
+        means=tuple((size, fmean(by_size[size])) for size in sorted(by_size)),
+        only_complete=only_complete,
+    )
 
 
 def _points(rows: Iterable[TrialRow], param: str, number: Measure) -> tuple[Point, ...]:
