@@ -26,14 +26,23 @@ def open_projection(url: str) -> BaseStorage:
     _check_file(location)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        backend = RDBStorage(
-            _as_template(location.connection_string),
-            engine_kwargs=_read_only(location.path),
-            skip_table_creation=True,
-        )
+        backend = _ReadOnlyStorage(location)
     except (StorageInternalError, ImportError, RuntimeError) as error:
         raise _explained(error, location) from error
     return optuna.storages.get_storage(backend)
+
+
+class _ReadOnlyStorage(RDBStorage):
+    """Optuna's storage over tables that exist already; its connections end where it cannot be."""
+
+    def __init__(self, location: Location) -> None:
+        url = _as_template(location.connection_string)
+        try:
+            super().__init__(url, _read_only(location.path), skip_table_creation=True)
+        except Exception:
+            if hasattr(self, "engine"):
+                self.engine.dispose()
+            raise
 
 
 def _check_file(location: Location) -> None:

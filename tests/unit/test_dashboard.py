@@ -15,12 +15,10 @@ from wsgiref.util import setup_testing_defaults
 
 import optuna
 import pytest
-from optuna.exceptions import StorageInternalError
 
 from sweep.dashboard.guard import guard, is_loopback
-from sweep.dashboard.projection import open_projection
 from sweep.dashboard.server import serve
-from sweep.errors import NotFoundError, StorageError, UnusableError, UsageError
+from sweep.errors import NotFoundError, UnusableError, UsageError
 
 DEADLINE_S = 60
 SERVE = "import sys; from sweep.dashboard.server import serve; serve(sys.argv[1], port=0)"
@@ -212,47 +210,7 @@ def test_a_port_that_is_none_is_refused(study_url):
         serve(study_url, port=70000)
 
 
-def test_an_absent_database_is_not_found_and_not_created(tmp_path):
+def test_without_a_database_there_is_nothing_to_serve_and_nothing_is_left_behind(tmp_path):
     with pytest.raises(NotFoundError, match="there is no database"):
-        open_projection(f"sqlite:///{tmp_path / 'none.db'}")
+        serve(f"sqlite:///{tmp_path / 'none.db'}", port=0)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_database_in_which_no_study_ran_is_not_found_and_gets_no_tables(tmp_path):
-    path = tmp_path / "sweep.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE sweep_studies (id INTEGER)")
-    before = path.read_bytes()
-    with pytest.raises(NotFoundError, match=r"no study has run in .* yet"):
-        open_projection(f"sqlite:///{path}")
-    assert path.read_bytes() == before
-
-
-def test_a_file_of_something_else_cannot_be_read(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("buy milk\n" * 200)
-    with pytest.raises(StorageError, match="file is not a database"):
-        open_projection(f"sqlite:///{path}")
-
-
-def test_a_url_of_another_kind_is_refused_without_showing_its_password():
-    with pytest.raises(UsageError) as refusal:
-        open_projection("mysql://sweep:s3cret@host/db")
-    assert "s3cret" not in str(refusal.value)
-
-
-def test_a_brace_in_the_path_survives_optunas_template(tmp_path):
-    folder = tmp_path / "{0}"
-    folder.mkdir()
-    make_study(tmp_path / "sweep.db")
-    (tmp_path / "sweep.db").rename(folder / "sweep.db")
-    storage = open_projection(f"sqlite:///{folder}/sweep.db")
-    assert [study.study_name for study in storage.get_all_studies()] == ["digits"]
-    storage.remove_session()
-
-
-def test_the_database_itself_refuses_a_write_through_the_projection(study_url):
-    storage = open_projection(study_url)
-    with pytest.raises(StorageInternalError):
-        storage.set_study_user_attr(1, "note", "changed")
-    storage.remove_session()
