@@ -11,6 +11,7 @@ from sweep.errors import FencedError, StorageError
 from sweep.records import Attempt, Cause, Epoch, Holder, Params, Study, Trial, TrialState
 from sweep.store import leases, studies, trials
 from sweep.store.database import Database
+from sweep.store.entries import Ending, NewTrial, Place
 
 Answer = TypeVar("Answer")
 
@@ -67,18 +68,15 @@ class Leadership:
 
         Raises TransitionError if another trial has the number.
         """
-        return self._write(
-            lambda c: trials.add(
-                c,
-                self.study.id,
-                number=number,
-                params=params,
-                seed=seed,
-                space_version=space_version,
-                enqueued=enqueued,
-                tuner_attrs=tuner_attrs or {},
-            )
+        new = NewTrial(
+            number=number,
+            params=params,
+            seed=seed,
+            space_version=space_version,
+            enqueued=enqueued,
+            tuner_attrs=tuner_attrs or {},
         )
+        return self._write(lambda c: trials.add(c, self.study.id, new))
 
     def start_attempt(
         self,
@@ -95,18 +93,9 @@ class Leadership:
         Raises TransitionError unless the trial waits.
         """
         claim = uuid4().hex
+        place = Place(device=device, host=host, pid=pid, num_slots=num_slots, log=log)
         return self._write(
-            lambda c: trials.start_attempt(
-                c,
-                self.study.id,
-                trial=trial,
-                device=device,
-                host=host,
-                pid=pid,
-                num_slots=num_slots,
-                log=log,
-                claim=claim,
-            )
+            lambda c: trials.start_attempt(c, self.study.id, trial, place, claim=claim)
         )
 
     def store_epoch(self, epoch: Epoch) -> None:
@@ -135,18 +124,8 @@ class Leadership:
         A cause goes with failed, a finite value with complete; pruned may have one. Raises
         StaleAttemptError unless the attempt is the current one of a running trial.
         """
-        return self._write(
-            lambda c: trials.finish(
-                c,
-                self.study.id,
-                trial=trial,
-                attempt=attempt,
-                state=state,
-                cause=cause,
-                value=value,
-                message=message,
-            )
-        )
+        ending = Ending(state=state, cause=cause, value=value, message=message)
+        return self._write(lambda c: trials.finish(c, self.study.id, trial, attempt, ending))
 
     def interrupt(
         self, *, trial: int, attempt: int, cause: Cause, message: str | None = None
@@ -157,7 +136,7 @@ class Leadership:
         """
         return self._write(
             lambda c: trials.interrupt(
-                c, self.study.id, trial=trial, attempt=attempt, cause=cause, message=message
+                c, self.study.id, trial, attempt, cause=cause, message=message
             )
         )
 

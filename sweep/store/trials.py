@@ -4,8 +4,9 @@ Each may be repeated after its answer was lost: a change that is found carried o
 as if it had just been made. A change that fits neither way is an error.
 """
 
-import math
 from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Update, func, insert, literal, select, update
@@ -13,90 +14,50 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from sweep.clock import utc_now
 from sweep.errors import StaleAttemptError, TransitionError
-from sweep.records import Attempt, Cause, Epoch, Params, Trial, TrialState
+from sweep.records import Attempt, Cause, Epoch, Trial, TrialState
 from sweep.store import reads, rows, schema
+from sweep.store.entries import Ending, NewTrial, Place
 
 
-def add(
-    connection: Connection,
-    study_id: int,
-    *,
-    number: int,
-    params: Params,
-    seed: int,
-    space_version: int,
-    enqueued: bool,
-    tuner_attrs: Mapping[str, Any],
-) -> Trial:
+def add(connection: Connection, study_id: int, new: NewTrial) -> Trial:
     """The trial is there, waiting. Raises TransitionError if its number is another one's."""
     values = {
         "study_id": study_id,
-        "number": number,
+        "number": new.number,
         "state": TrialState.WAITING,
-        "params": rows.to_json(params),
-        "seed": seed,
-        "space_version": space_version,
+        "params": rows.to_json(new.params),
+        "seed": new.seed,
+        "space_version": new.space_version,
         "attempt": 0,
-        "enqueued": enqueued,
-        "tuner_attrs": rows.to_json(tuner_attrs),
+        "enqueued": new.enqueued,
+        "tuner_attrs": rows.to_json(new.tuner_attrs),
         "created_at": utc_now(),
     }
     rows.insert_new(connection, schema.trials, values)
-    trial = reads.trial(connection, study_id, number)
-    if rows.to_json(trial.params) != values["params"] or trial.seed != seed:
-        raise TransitionError(f"trial {number} exists with other params; numbers are given once")
+    trial = reads.trial(connection, study_id, new.number)
+    if rows.to_json(trial.params) != values["params"] or trial.seed != new.seed:
+        raise TransitionError(f"trial {new.number} has other params; a number is given once")
     return trial
 
 
 def start_attempt(
-    connection: Connection,
-    study_id: int,
-    *,
-    trial: int,
-    device: str,
-    host: str,
-    pid: int | None,
-    num_slots: int,
-    log: str | None,
-    claim: str,
+    connection: Connection, study_id: int, trial: int, place: Place, *, claim: str
 ) -> Attempt:
-    """The trial runs, in a new attempt; `claim` names the call.
+    """The trial runs, in a new attempt; `claim` names the call, so that it counts once.
 
     Raises TransitionError unless the trial waits.
     """
-    if _has_claimed(connection, study_id, trial, claim):
-        return _latest_attempt(connection, study_id, trial)
-    now = utc_now()
-    table = schema.trials
-    statement = (
-        _trial(study_id, trial)
-        .where(table.c.state == TrialState.WAITING)
-        .values(
-            state=TrialState.RUNNING,
-            attempt=table.c.attempt + 1,
-            started_at=func.coalesce(table.c.started_at, literal(now, table.c.started_at.type)),
-        )
-        .returning(table.c.attempt)
-    )
-    attempt = connection.scalar(statement)
-    if attempt is None:
-        state = reads.trial(connection, study_id, trial).state
-        raise TransitionError(f"trial {trial} is {state}; an attempt starts from waiting")
-    connection.execute(
-        insert(schema.attempts).values(
-            study_id=study_id,
-            trial=trial,
-            attempt=attempt,
-            state=TrialState.RUNNING,
-            device=device,
-            host=host,
-            pid=pid,
-            num_slots=num_slots,
-            log=log,
-            started_at=now,
-            claim=claim,
-        )
-    )
+    if not _has_claimed(connection, study_id, trial, claim):
+        now = utc_now()
+        values = {
+            "study_id": study_id,
+            "trial": trial,
+            "attempt": _next_attempt(connection, study_id, trial, now),
+            "state": TrialState.RUNNING,
+            "started_at": now,
+            "claim": claim,
+        }
+        connection.execute(insert(schema.attempts).values(**values, **asdict(place)))
     return _latest_attempt(connection, study_id, trial)
 
 
@@ -133,38 +94,25 @@ def set_tuner_attrs(
 
 
 def finish(
-    connection: Connection,
-    study_id: int,
-    *,
-    trial: int,
-    attempt: int,
-    state: TrialState,
-    cause: Cause | None,
-    value: float | None,
-    message: str | None,
+    connection: Connection, study_id: int, trial: int, attempt: int, ending: Ending
 ) -> Trial:
-    """The trial and its attempt have ended in the state.
+    """The trial and its attempt have ended.
 
     Raises StaleAttemptError unless the attempt is the current one of a running trial.
     """
-    assert state.is_finished, f"{state} is no end"
-    assert (cause is not None) == (state is TrialState.FAILED), "a cause belongs to a failure"
-    assert value is None or math.isfinite(value), "a value is a finite number"
-    assert (value is not None) >= (state is TrialState.COMPLETE), "a complete trial has a value"
-    assert value is None or state is not TrialState.FAILED, "a failed trial has no value"
-    message = rows.clean_text(message)
-    end = {"state": state, "cause": cause, "message": message, "finished_at": utc_now()}
-    statement = _running(study_id, trial, attempt).values(**end, value=value)
+    end = {
+        "state": ending.state,
+        "cause": ending.cause,
+        "message": rows.clean_text(ending.message),
+        "finished_at": utc_now(),
+    }
+    statement = _running(study_id, trial, attempt).values(**end, value=ending.value)
     if connection.execute(statement).rowcount == 0:
         current = reads.trial(connection, study_id, trial)
-        if (current.attempt, current.state, current.cause, current.value) == (
-            attempt,
-            state,
-            cause,
-            value,
-        ):
-            return current
-        raise _stale(current, attempt)
+        found = (current.attempt, current.state, current.cause, current.value)
+        if found != (attempt, ending.state, ending.cause, ending.value):
+            raise _stale(current, attempt)
+        return current
     connection.execute(_attempt(study_id, trial, attempt).values(**end))
     return reads.trial(connection, study_id, trial)
 
@@ -172,9 +120,9 @@ def finish(
 def interrupt(
     connection: Connection,
     study_id: int,
-    *,
     trial: int,
     attempt: int,
+    *,
     cause: Cause,
     message: str | None,
 ) -> Trial:
@@ -185,9 +133,9 @@ def interrupt(
     statement = _running(study_id, trial, attempt).values(state=TrialState.WAITING)
     if connection.execute(statement).rowcount == 0:
         current = reads.trial(connection, study_id, trial)
-        if (current.attempt, current.state) == (attempt, TrialState.WAITING):
-            return current
-        raise _stale(current, attempt)
+        if (current.attempt, current.state) != (attempt, TrialState.WAITING):
+            raise _stale(current, attempt)
+        return current
     end = {
         "state": TrialState.FAILED,
         "cause": cause,
@@ -215,6 +163,26 @@ def _attempt(study_id: int, trial: int, attempt: int) -> Update:
     return update(table).where(
         table.c.study_id == study_id, table.c.trial == trial, table.c.attempt == attempt
     )
+
+
+def _next_attempt(connection: Connection, study_id: int, trial: int, now: datetime) -> int:
+    """The number of the attempt that a waiting trial has now begun to run in."""
+    table = schema.trials
+    statement = (
+        _trial(study_id, trial)
+        .where(table.c.state == TrialState.WAITING)
+        .values(
+            state=TrialState.RUNNING,
+            attempt=table.c.attempt + 1,
+            started_at=func.coalesce(table.c.started_at, literal(now, table.c.started_at.type)),
+        )
+        .returning(table.c.attempt)
+    )
+    attempt = connection.scalar(statement)
+    if attempt is None:
+        state = reads.trial(connection, study_id, trial).state
+        raise TransitionError(f"trial {trial} is {state}; an attempt starts from waiting")
+    return int(attempt)
 
 
 def _has_claimed(connection: Connection, study_id: int, trial: int, claim: str) -> bool:

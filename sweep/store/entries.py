@@ -1,0 +1,48 @@
+"""Entries: what a trial's changes write, checked when they are made."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sweep.records import Cause, Params, TrialState
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewTrial:
+    """What is stored of a trial when it is added."""
+
+    number: int
+    params: Params
+    seed: int
+    space_version: int
+    enqueued: bool
+    tuner_attrs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where an attempt runs; `num_slots` is how many slots its run has in all."""
+
+    device: str
+    host: str
+    pid: int | None
+    num_slots: int
+    log: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """How a trial ended: a cause goes with failed, a value with complete and often pruned."""
+
+    state: TrialState
+    cause: Cause | None
+    value: float | None
+    message: str | None
+
+    def __post_init__(self) -> None:
+        assert self.state.is_finished, f"{self.state} is no end"
+        assert (self.cause is not None) == (self.state is TrialState.FAILED), "a cause, if failed"
+        assert self.value is None or math.isfinite(self.value), "a value is a finite number"
+        assert self.value is None or self.state is not TrialState.FAILED, "failed, so no value"
+        assert self.value is not None or self.state is not TrialState.COMPLETE, "complete: a value"
