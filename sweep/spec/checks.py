@@ -1,0 +1,187 @@
+"""Checks: what is wrong between the parts of a study file that are each right by themselves."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
+from sweep.space.space import Space
+from sweep.spec.document import Place, dotted
+from sweep.spec.kinds import Epochs
+from sweep.spec.reader import Reader
+from sweep.spec.recipe import RecipeSpec
+from sweep.spec.study import BudgetSpec, Objective, SearchSpec
+from sweep.spec.training import TrainingValues
+from sweep.spec.words import CHOICE_SLIPS, key_hint
+
+METRICS = (
+    "test_accuracy",
+    "test_loss",
+    "val_accuracy",
+    "val_loss",
+    "train_accuracy",
+    "train_loss",
+)
+_DEFAULTS = {each.name: each.default for each in fields(TrainingValues)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """A study file's parts; None for what could not be read, which was complained about.
+
+    `num_images` is how many there are to train on.
+    """
+
+    recipe: RecipeSpec
+    objective: Objective | None
+    space: Space | None
+    training: Mapping[str, Any]
+    search: SearchSpec
+    budget: BudgetSpec
+    num_images: int | None
+
+
+def check_draft(reader: Reader, draft: Draft, is_own: bool) -> None:
+    """Complains about every contradiction between the parts.
+
+    `is_own`: the training is the user's, and what its keys mean is not known.
+    """
+    _check_pruner(reader, draft)
+    if draft.space is not None:
+        _check_sampler(reader, draft.space, draft.search)
+    if is_own:
+        return
+    _check_metric(reader, draft)
+    if draft.space is not None:
+        _check_batch_size(reader, draft, draft.space)
+        _check_schedule(reader, draft, draft.space)
+
+
+def check_keys_once(reader: Reader, training: Mapping[str, Any]) -> None:
+    """Complains about every name that is both searched and fixed."""
+    for place in (("space",), ("configurations", 0)):
+        given = reader.value(place) if reader.has(place[:1]) else None
+        for name in given if isinstance(given, dict) else ():
+            if name in training:
+                line = reader.document.mark(("training", name)).line
+                where = "training" if line is None else f"training (line {line})"
+                message = f"{dotted((*place, name))} is also in {where}; remove one of the two"
+                reader.complain((*place, name), message)
+
+
+def _check_metric(reader: Reader, draft: Draft) -> None:
+    if draft.objective is None:
+        return
+    metric, place = draft.objective.metric, ("objective", "metric")
+    if metric not in METRICS:
+        slip = CHOICE_SLIPS.get(metric.casefold())
+        advice = f"did you mean {slip}?" if slip in METRICS else key_hint(metric, METRICS)
+        message = f"objective.metric is '{metric}', which the built-in training does not measure"
+        reader.complain(place, f"{message}; {advice}")
+    data = draft.recipe.data
+    if metric.startswith("val_") and data is not None and not reader.has(("data", "val_size")):
+        message = f"objective.metric {metric} needs validation images; add data.val_size"
+        reader.complain(place, message)
+
+
+def _check_batch_size(reader: Reader, draft: Draft, space: Space) -> None:
+    limit = draft.num_images
+    for place, values in _possible(reader, draft, space, "batch_size"):
+        if limit is not None and max(values) > limit:
+            message = f"{_named(place, 'batch_size')} {max(values)} is larger than the data"
+            reader.complain(place, f"{message}: {limit} images to train on; take fewer")
+
+
+def _check_schedule(reader: Reader, draft: Draft, space: Space) -> None:
+    """The parts of a schedule lie inside the training, and multistep has its steps."""
+    epochs = draft.training.get("epochs")
+    milestones = list(_possible(reader, draft, space, "milestones"))
+    for place, values in _possible(reader, draft, space, "warmup_epochs"):
+        if epochs is not None and 0 < max(values) >= epochs:
+            message = f"{_named(place, 'warmup_epochs')} {max(values)} leaves nothing"
+            reader.complain(place, f"{message} of {epochs} epochs; take fewer")
+    for place, values in milestones:
+        last = max((epoch for value in values for epoch in Epochs().fit(value)), default=0)
+        if epochs is not None and last >= epochs:
+            message = f"{_named(place, 'milestones')} reach epoch {last}, but the last of {epochs}"
+            reader.complain(place, f"{message} is epoch {epochs - 1}; take earlier ones")
+    for place, values in _possible(reader, draft, space, "schedule"):
+        if "multistep" in values and all(value == () for _, each in milestones for value in each):
+            message = f"{_named(place, 'schedule')} multistep needs milestones"
+            reader.complain(place, f"{message}; add training.milestones")
+
+
+def _check_sampler(reader: Reader, space: Space, search: SearchSpec) -> None:
+    if space.configurations:
+        if search.sampler != "grid":
+            message = f"search.sampler {search.sampler} does not go with configurations"
+            reader.complain(
+                ("search", "sampler"), f"{message}; they are tried in order: remove it"
+            )
+        return
+    for param in space.params if search.sampler == "grid" else ():
+        for index, alternative in enumerate(param.alternatives):
+            if alternative.distribution.num_points is None:
+                place = reader.alternative(param.name, index)
+                message = f"{dotted(place)} is a range without step, which a grid cannot list"
+                reader.complain(place, f"{message}; add step, or write choices")
+
+
+def _check_pruner(reader: Reader, draft: Draft) -> None:
+    """A pruner is not asked after the last epoch, and compares with complete trials."""
+    pruner, epochs = draft.search.pruner, draft.training.get("epochs")
+    if pruner.name == "none":
+        return
+    place: Place = ("search", "pruner")
+    if epochs is not None and pruner.min_epochs >= epochs:
+        message = f"the pruner can never act: min_epochs {pruner.min_epochs} of {epochs} epochs"
+        reader.complain((*place, "min_epochs"), f"{message}; lower it, or use pruner none")
+    num_trials = _num_trials(draft)
+    needs_others = pruner.name != "asha"
+    if needs_others and num_trials is not None and pruner.startup_trials >= num_trials:
+        message = f"the pruner can never act: startup_trials {pruner.startup_trials}"
+        advice = "lower it, or use pruner none"
+        reader.complain((*place, "startup_trials"), f"{message} of {num_trials} trials; {advice}")
+
+
+def _num_trials(draft: Draft) -> int | None:
+    """How many trials there can be at most; None without a limit."""
+    num_points = None if draft.space is None else draft.space.num_points
+    limits = [each for each in (draft.budget.trials, num_points) if each is not None]
+    return min(limits, default=None)
+
+
+def _possible(
+    reader: Reader, draft: Draft, space: Space, key: str
+) -> Iterator[tuple[Place, list[Any]]]:
+    """Where a training key gets its value, with all the values (of a range: its bounds)."""
+    if key in draft.training:
+        yield ("training", key), [draft.training[key]]
+    elif key in space.names:
+        yield from _searched(reader, space, key)
+    elif not reader.has(("training", key)):
+        yield ("training",), [_DEFAULTS[key]]
+
+
+def _searched(reader: Reader, space: Space, key: str) -> Iterator[tuple[Place, list[Any]]]:
+    for index, configuration in enumerate(space.configurations):
+        yield ("configurations", index, key), [configuration[key]]
+    for param in space.params:
+        for index, alternative in enumerate(param.alternatives if param.name == key else ()):
+            place = reader.alternative(key, index)
+            yield place, _extremes(alternative.distribution)
+
+
+def _extremes(distribution: Distribution) -> list[Any]:
+    match distribution:
+        case Categorical():
+            return list(distribution.choices)
+        case Constant():
+            return [distribution.value]
+        case Float() | Int():
+            return [distribution.low, distribution.high]
+
+
+def _named(place: Place, key: str) -> str:
+    """The place of a value for a message; for a default, the key and that it is one."""
+    return f"the default {key}" if place == ("training",) else dotted(place)

@@ -1,0 +1,127 @@
+"""Sections: how a study is searched, what it may use and what it keeps, read by their tables."""
+
+from sweep.records import Direction
+from sweep.spec.document import BROKEN
+from sweep.spec.kinds import Duration, Kind, Number, OneOf, StudyName, Text, Whole, found
+from sweep.spec.reader import Reader
+from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, PrunerSpec, SearchSpec
+
+TOP_KEYS = (
+    "version",
+    "study",
+    "description",
+    "train",
+    "data",
+    "model",
+    "objective",
+    "space",
+    "configurations",
+    "training",
+    "search",
+    "enqueue",
+    "budget",
+    "checkpoints",
+)
+OBJECTIVE: dict[str, Kind] = {
+    "metric": Text(100),
+    "direction": OneOf(("maximize", "minimize")),
+}
+SEARCH: dict[str, Kind] = {
+    "sampler": OneOf(("tpe", "random", "grid")),
+    "seed": Whole(0, 2**32 - 1),
+    "startup_trials": Whole(1, 1_000_000),
+}
+_STARTUP: dict[str, Kind] = {"startup_trials": Whole(1, 1_000_000)}
+_MIN_EPOCHS: dict[str, Kind] = {"min_epochs": Whole(1, 1_000_000)}
+_PERCENTILE: dict[str, Kind] = {"percentile": Number(0, above=True, high=100, below=True)}
+PRUNERS: dict[str, dict[str, Kind]] = {
+    "none": {},
+    "median": {**_STARTUP, **_MIN_EPOCHS},
+    "percentile": {**_PERCENTILE, **_STARTUP, **_MIN_EPOCHS},
+    "asha": {**_MIN_EPOCHS, "reduction_factor": Whole(2, 1000)},
+}
+_PRICES = ("price_per_hour", "price_per_gpu_hour")
+_PRICE = Number(0, above=True)
+BUDGET: dict[str, Kind] = {
+    "trials": Whole(1, 1_000_000),
+    "timeout": Duration(),
+    "max_cost": _PRICE,
+    "price_per_hour": _PRICE,
+    "price_per_gpu_hour": _PRICE,
+    "currency": Text(8),
+}
+CHECKPOINTS: dict[str, Kind] = {
+    "every_epochs": Whole(1, 1_000_000),
+    "keep": OneOf(("best_and_last", "last", "all", "none")),
+}
+
+
+def read_head(reader: Reader, default_name: str) -> tuple[str, str]:
+    """The study's name and description; complains about top-level keys that are not known."""
+    top = reader.mapping((), TOP_KEYS)
+    reader.check_keys((), top, TOP_KEYS)
+    version = top.get("version", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or version != 1:
+        message = f"version is {found(version)}; this release reads version 1: write version: 1"
+        reader.complain(("version",), message)
+    name = reader.fit(("study",), top.get("study", default_name), StudyName())
+    if "description" not in top:
+        return str(name), ""
+    kind = Text(10_000, several_lines=True)
+    return str(name), str(reader.fit(("description",), top["description"], kind))
+
+
+def read_objective(reader: Reader) -> Objective | None:
+    """What is optimized; None after a complaint."""
+    if not reader.require(("objective",), "{metric: test_accuracy, direction: maximize}"):
+        return None
+    values = reader.section(("objective",), OBJECTIVE)
+    if isinstance(reader.value(("objective",)), dict):
+        for key, kind in OBJECTIVE.items():
+            reader.require(("objective", key), kind.allowed)
+    if len(values) < len(OBJECTIVE):
+        return None
+    return Objective(metric=values["metric"], direction=Direction(values["direction"]))
+
+
+def read_search(reader: Reader, default_sampler: str) -> SearchSpec:
+    """How params are chosen and trials are stopped early."""
+    values = reader.section(("search",), SEARCH, also=("pruner",))
+    return SearchSpec(**{"sampler": default_sampler, **values}, pruner=_read_pruner(reader))
+
+
+def read_budget(reader: Reader) -> BudgetSpec:
+    """What the study may use in all; a price belongs to a cost."""
+    values = reader.section(("budget",), BUDGET)
+    num_prices = sum(reader.has(("budget", key)) for key in _PRICES)
+    if num_prices == 2:
+        message = "budget has both price_per_hour and price_per_gpu_hour; remove one"
+        reader.complain(("budget", "price_per_gpu_hour"), message)
+    if "max_cost" in values and num_prices == 0:
+        message = "budget.max_cost needs a price: add price_per_hour or price_per_gpu_hour"
+        reader.complain(("budget", "max_cost"), message)
+    timeout = {"timeout_s": values.pop("timeout")} if "timeout" in values else {}
+    return BudgetSpec(**values, **timeout)
+
+
+def read_checkpoints(reader: Reader) -> CheckpointsSpec:
+    """How often the state to resume from is saved, and what stays."""
+    return CheckpointsSpec(**reader.section(("checkpoints",), CHECKPOINTS))
+
+
+def _read_pruner(reader: Reader) -> PrunerSpec:
+    """The pruner: a mapping with its name, or the name alone."""
+    place = ("search", "pruner")
+    kind = OneOf(tuple(PRUNERS))
+    value = reader.value(place)
+    if isinstance(value, str):
+        name = reader.fit(place, value, kind)
+        return PrunerSpec() if name is BROKEN else PrunerSpec(name=name)
+    given = reader.mapping(place, ("name", "startup_trials", "min_epochs"))
+    if not isinstance(value, dict) or not reader.require((*place, "name"), kind.allowed):
+        return PrunerSpec()
+    name = reader.fit((*place, "name"), given.get("name", BROKEN), kind)
+    if name is BROKEN:
+        return PrunerSpec()
+    values = reader.section(place, {"name": kind, **PRUNERS[name]})
+    return PrunerSpec(**values)
