@@ -56,8 +56,9 @@ def load_study_file(path: Path, overrides: Mapping[str, str] = _NO_OVERRIDES) ->
     reader = Reader(document=document, elsewhere=_KEY_PATHS)
     spec = _read(reader, path.absolute().parent, path.stem)
     problems = _in_order([*document.problems, *reader.problems])
-    if problems or spec is None:
+    if problems:
         raise StudyFileError(problems)
+    assert spec is not None, "whatever is missing was complained about"
     return spec
 
 

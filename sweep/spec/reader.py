@@ -32,16 +32,15 @@ class Reader:
         """What stands at a place; None also for nothing."""
         value = self.document.value
         for part in place:
-            if isinstance(value, list):
-                value = value[part]  # type: ignore[index]
-            else:
-                value = value.get(part) if isinstance(value, dict) else None
+            value = _inner(value, part)
         return value
 
     def has(self, place: Place) -> bool:
-        """Whether a key is given, be its value right or wrong."""
+        """Whether something stands at a place, be it right or wrong; the top always does."""
         holder = self.value(place[:-1])
-        return isinstance(holder, dict) and place[-1] in holder
+        if isinstance(holder, list):
+            return isinstance(place[-1], int) and place[-1] < len(holder)
+        return not place or (isinstance(holder, dict) and place[-1] in holder)
 
     def alternative(self, name: str, index: int) -> Place:
         """Where an alternative of a param stands: in a list, or as the param itself."""
@@ -112,3 +111,9 @@ class Reader:
         if not self.has(place):
             self.complain(place, f"{dotted(place)} is missing; it takes {allowed}: add it")
         return self.has(place)
+
+
+def _inner(value: Any, part: str | int) -> Any:
+    if isinstance(value, list):
+        return value[part] if isinstance(part, int) and part < len(value) else None
+    return value.get(part) if isinstance(value, dict) else None
