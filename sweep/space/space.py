@@ -30,6 +30,10 @@ class Alternative:
     when: Mapping[str, tuple[ParamValue, ...]] = field(default_factory=dict)
     distribution: Distribution
 
+    def __str__(self) -> str:
+        asked = (f"{name} is {' or '.join(map(shown, each))}" for name, each in self.when.items())
+        return f"{self.distribution}{' when ' if self.when else ''}{' and '.join(asked)}"
+
     def holds(self, params: Params) -> bool:
         return all(
             any(is_same(value, params[name]) for value in values)
@@ -43,6 +47,9 @@ class Param:
 
     name: str
     alternatives: tuple[Alternative, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(str(each) for each in self.alternatives)
 
     @property
     def parents(self) -> tuple[str, ...]:
