@@ -1,0 +1,1 @@
+"""The program that leads a study: asks, assigns, stores, judges."""

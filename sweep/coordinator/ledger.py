@@ -1,0 +1,211 @@
+"""The ledger: one study's trials as the coordinator knows them.
+
+Every change is written to the store first; only then do the tuner, the projection and this memory
+learn of it. A crash in between loses an opinion, never a measurement.
+"""
+
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sweep import clock
+from sweep.records import Cause, Epoch, Params, Snapshot, Trial, TrialState
+from sweep.spec.study import StudySpec
+from sweep.store.leadership import Leadership
+from sweep.tuner.projection import Projection
+from sweep.tuner.samplers import trial_seed
+from sweep.tuner.tuner import Tuner
+
+
+class Ledger:
+    """The trials, attempts and epochs of a study that this process leads."""
+
+    def __init__(
+        self,
+        *,
+        spec: StudySpec,
+        snapshot: Snapshot,
+        leadership: Leadership,
+        tuner: Tuner,
+        projection: Projection,
+    ) -> None:
+        self._spec = spec
+        self._study = snapshot.study
+        self._leadership = leadership
+        self._tuner = tuner
+        self._projection = projection
+        self.trials = {trial.number: trial for trial in snapshot.trials}
+        self.attempts = {(each.trial, each.attempt): each for each in snapshot.attempts}
+        self._epochs: dict[int, dict[int, Epoch]] = {}
+        for epoch in snapshot.epochs:
+            self._epochs.setdefault(epoch.trial, {})[epoch.epoch] = epoch
+        tuner.restore(snapshot.trials, snapshot.epochs, self._study.metric)
+        projection.put(snapshot.trials, snapshot.epochs)
+
+    @property
+    def num_finished(self) -> int:
+        return sum(trial.state.is_finished for trial in self.trials.values())
+
+    @property
+    def has_complete(self) -> bool:
+        return any(trial.state is TrialState.COMPLETE for trial in self.trials.values())
+
+    def waiting(self) -> Trial | None:
+        """The waiting trial with the lowest number."""
+        waiting = (each for each in self.trials.values() if each.state is TrialState.WAITING)
+        return min(waiting, key=lambda trial: trial.number, default=None)
+
+    def epochs_of(self, number: int) -> list[Epoch]:
+        """A trial's effective epochs, in order."""
+        return [epoch for _, epoch in sorted(self._epochs.get(number, {}).items())]
+
+    def last_value(self, number: int) -> float | None:
+        """The objective at the last epoch that has it."""
+        values = [epoch.metrics.get(self._study.metric) for epoch in self.epochs_of(number)]
+        return next((value for value in reversed(values) if value is not None), None)
+
+    def adopt(self) -> None:
+        """Take over the trials that a dead coordinator left running.
+
+        Its last opinion may be lost: an epoch that is stored is judged again, so that a study
+        that was killed goes on as an unbroken one would have.
+        """
+        running = [each for each in self.trials.values() if each.state is TrialState.RUNNING]
+        for trial in running:
+            last = self.epochs_of(trial.number)[-1:]
+            if last and None in last[0].metrics.values():
+                self.finish(
+                    trial, TrialState.FAILED, cause=Cause.DIVERGED, message=diverged(last[0])
+                )
+            elif last and not self.is_last(last[0]) and self._tuner.should_prune(trial.number):
+                self.finish(trial, TrialState.PRUNED)
+            else:
+                self.interrupt(trial, cause=Cause.CANCELLED, message="the coordinator ended")
+
+    def enqueue(self, points: Iterable[Params]) -> None:
+        """Add those of the given points that no trial has been enqueued with yet."""
+        enqueued = [dict(each.params) for each in self.trials.values() if each.enqueued]
+        for params in points:
+            if dict(params) in enqueued:
+                enqueued.remove(dict(params))
+                continue
+            number = len(self.trials)
+            self._add(number, params, enqueued=True, attrs={})
+            self._tuner.begin(number, params)
+
+    def ask(self) -> Trial | None:
+        """A new waiting trial, or None when the space is exhausted."""
+        number = len(self.trials)
+        params = self._tuner.ask(number)
+        if params is None:
+            return None
+        return self._add(number, params, enqueued=False, attrs=self._tuner.attrs(number))
+
+    def start(self, trial: Trial, *, device: str, pid: int, num_slots: int, log: str) -> Trial:
+        """Begin an attempt of a waiting trial; the trial as it runs."""
+        attempt = self._leadership.start_attempt(
+            trial=trial.number,
+            device=device,
+            host=platform.node(),
+            pid=pid,
+            num_slots=num_slots,
+            log=log,
+        )
+        self.attempts[attempt.trial, attempt.attempt] = attempt
+        running = replace(
+            trial,
+            state=TrialState.RUNNING,
+            attempt=attempt.attempt,
+            started_at=trial.started_at or attempt.started_at,
+        )
+        self._note(running)
+        return running
+
+    def store_epoch(self, epoch: Epoch) -> None:
+        """Store what an attempt measured."""
+        self._leadership.store_epoch(epoch)
+        self._epochs.setdefault(epoch.trial, {})[epoch.epoch] = epoch
+        self._projection.put((), (epoch,))
+
+    def is_last(self, epoch: Epoch) -> bool:
+        """Whether an epoch is the last that the study file plans."""
+        planned = self._spec.training.get("epochs")
+        return planned is not None and epoch.epoch + 1 >= planned
+
+    def judge(self, epoch: Epoch) -> bool:
+        """Whether the pruner stops a trial after an epoch; never after its last one."""
+        value = epoch.metrics.get(self._study.metric)
+        if value is None or not self._tuner.report(epoch.trial, epoch.epoch, value):
+            return False
+        if self.is_last(epoch):
+            return False
+        should_prune = self._tuner.should_prune(epoch.trial)
+        self._keep_attrs(epoch.trial)
+        return should_prune
+
+    def finish(
+        self,
+        trial: Trial,
+        state: TrialState,
+        *,
+        cause: Cause | None = None,
+        message: str | None = None,
+    ) -> Trial:
+        """End a running trial; a complete or pruned one takes the value of its last epoch."""
+        value = None if state is TrialState.FAILED else self.last_value(trial.number)
+        finished = self._leadership.finish_trial(
+            trial=trial.number,
+            attempt=trial.attempt,
+            state=state,
+            cause=cause,
+            value=value,
+            message=message,
+        )
+        self._tuner.tell(trial.number, state, cause, value)
+        self._end_attempt(trial)
+        self._note(finished)
+        return finished
+
+    def interrupt(self, trial: Trial, *, cause: Cause, message: str) -> Trial:
+        """End a running trial's attempt; the trial waits again."""
+        waiting = self._leadership.interrupt(
+            trial=trial.number, attempt=trial.attempt, cause=cause, message=message
+        )
+        self._end_attempt(trial)
+        self._note(waiting)
+        return waiting
+
+    def _note(self, trial: Trial) -> None:
+        self.trials[trial.number] = trial
+        self._projection.put((trial,), ())
+
+    def _end_attempt(self, trial: Trial) -> None:
+        key = trial.number, trial.attempt
+        self.attempts[key] = replace(self.attempts[key], finished_at=clock.utc_now())
+
+    def _keep_attrs(self, number: int) -> None:
+        attrs = self._tuner.attrs(number)
+        if attrs != self.trials[number].tuner_attrs:
+            self._leadership.set_tuner_attrs(number, attrs)
+            self.trials[number] = replace(self.trials[number], tuner_attrs=attrs)
+
+    def _add(
+        self, number: int, params: Params, *, enqueued: bool, attrs: Mapping[str, Any]
+    ) -> Trial:
+        trial = self._leadership.add_trial(
+            number=number,
+            params=params,
+            seed=trial_seed(self._spec.search.seed, number),
+            space_version=self._study.space_version,
+            enqueued=enqueued,
+            tuner_attrs=attrs,
+        )
+        self._note(trial)
+        return trial
+
+
+def diverged(epoch: Epoch) -> str:
+    """Which metrics of an epoch were not finite, in words."""
+    names = ", ".join(name for name, value in epoch.metrics.items() if value is None)
+    return f"{names} not finite in epoch {epoch.epoch + 1}"

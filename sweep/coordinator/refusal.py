@@ -1,0 +1,16 @@
+"""Refusals: a worker that cannot work at all, as the error that ends the command."""
+
+from sweep.errors import DataError, DeviceError, SweepError, TrainFunctionError
+from sweep.wire import Failed, Refusal
+
+_ERRORS: dict[Refusal, type[SweepError]] = {
+    Refusal.USAGE: TrainFunctionError,
+    Refusal.DEVICE: DeviceError,
+    Refusal.DATA: DataError,
+}
+
+
+def refused(failed: Failed) -> SweepError:
+    """The error that a worker's refusal stands for."""
+    assert failed.refusal is not None
+    return _ERRORS[failed.refusal](failed.message)

@@ -1,0 +1,95 @@
+"""A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from sweep.coordinator.crew import Crew
+from sweep.coordinator.events import Event, StudyLed, SweepEnded
+from sweep.coordinator.folders import StudyFolder, study_folder
+from sweep.coordinator.plan import Plan
+from sweep.coordinator.refusal import refused
+from sweep.coordinator.signals import Signals
+from sweep.coordinator.standing import found_standing
+from sweep.fleet.local import Ended, LocalFleet, Received
+from sweep.wire import Failed, Ready
+
+
+def run_study(plan: Plan) -> Iterator[Event]:
+    """Run a study until its budget is used up, its space is exhausted or somebody stops it.
+
+    Every event as it happens, `SweepEnded` last. Closing the generator kills what still runs.
+    Raises a SweepError when the study cannot be run; nothing was written then.
+    """
+    standing = found_standing(plan.url, plan.spec)
+    standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
+    if plan.extra_trials is None and standing.has_enough(plan.spec):
+        yield SweepEnded(reason="nothing is left to do: all trials are finished", exit_code=0)
+        return
+    folder = study_folder(plan.run_folder, plan.spec.study)
+    with ExitStack() as open_things:
+        signals = open_things.enter_context(Signals())
+        fleet = open_things.enter_context(_fleet(plan))
+        crew = Crew(fleet)
+        crew.start_all()
+        _import_the_rest()
+        versions = _wait_for_worker(fleet, crew, signals)
+        if versions is None:
+            yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
+            return
+        yield from _lead(plan, folder, fleet, crew, signals, versions)
+
+
+def _fleet(plan: Plan) -> LocalFleet:
+    return LocalFleet(plan.slots, plan.spec.recipe.model_dump_json())
+
+
+def _import_the_rest() -> None:
+    """Load Optuna while the workers load torch: it takes half a second."""
+    import sweep.coordinator.leading
+    import sweep.coordinator.loop  # noqa: F401
+
+
+def _wait_for_worker(fleet: LocalFleet, crew: Crew, signals: Signals) -> dict[str, str] | None:
+    """Wait until a worker is ready: what it runs with, or None when a signal came first."""
+    found: dict[str, str] | None = None
+    while found is None and signals.first is None:
+        for event in fleet.wait(1.0):
+            match event:
+                case Received(slot=slot, message=Ready(versions=versions)):
+                    crew.ready(slot)
+                    found = versions
+                case Received(message=Failed() as failed):
+                    raise refused(failed)
+                case Ended(slot=slot, how=how, last_words=last_words):
+                    crew.ended(slot, how, last_words)
+        crew.restart_due()
+    return found
+
+
+def _lead(
+    plan: Plan,
+    folder: StudyFolder,
+    fleet: LocalFleet,
+    crew: Crew,
+    signals: Signals,
+    versions: dict[str, str],
+) -> Iterator[Event]:
+    from sweep.coordinator.leading import lead
+    from sweep.coordinator.loop import Loop
+
+    with lead(plan, signals, versions) as led:
+        yield StudyLed(
+            study=led.study,
+            slots=fleet.slots,
+            trials=tuple(led.ledger.trials.values()),
+            trials_wanted=led.spec.budget.trials,
+            elapsed_s=led.elapsed_s,
+        )
+        yield from Loop(
+            spec=led.spec,
+            ledger=led.ledger,
+            fleet=fleet,
+            crew=crew,
+            overseer=led.overseer,
+            folder=folder,
+        ).run()

@@ -1,0 +1,67 @@
+"""The standing of a study before a run: what the store already says of it, without writing."""
+
+from dataclasses import dataclass
+
+from sweep.coordinator.holder import is_known_dead
+from sweep.errors import DeviceError, NotFoundError, UsageError
+from sweep.fleet.slots import Slot
+from sweep.records import Snapshot
+from sweep.spec.differences import DifferenceKind, differences
+from sweep.spec.study import StudySpec
+from sweep.store.leases import led_by_another
+from sweep.store.store import open_store, validate_url
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """What is stored of a study, if anything, and the spec to go on with."""
+
+    snapshot: Snapshot | None
+
+    def has_enough(self, spec: StudySpec) -> bool:
+        """Whether as many trials are finished as the study file asks for."""
+        trials = () if self.snapshot is None else self.snapshot.trials
+        num_finished = sum(trial.state.is_finished for trial in trials)
+        return spec.budget.trials is not None and num_finished >= spec.budget.trials
+
+    def check_devices(self, slots: tuple[Slot, ...], *, allows_cpu: bool) -> None:
+        """Raises DeviceError when a study that ran on GPUs would go on on the CPU unasked."""
+        if allows_cpu or self.snapshot is None or any(slot.device.uuid for slot in slots):
+            return
+        if any(attempt.device != "cpu" for attempt in self.snapshot.attempts):
+            raise DeviceError(
+                f"study {self.snapshot.study.name} ran on GPUs and this machine shows none: "
+                "make one visible (see nvidia-smi), or go on without with --cpu 2"
+            )
+
+
+def found_standing(url: str, spec: StudySpec) -> Standing:
+    """What the store says of the study; nothing is written.
+
+    Raises UsageError when the study file contradicts what is stored, LedByAnotherError when
+    another living coordinator leads the study, and as `validate_url` does.
+    """
+    validate_url(url)
+    try:
+        store = open_store(url, create=False)
+    except NotFoundError:
+        return Standing(snapshot=None)
+    with store:
+        study = store.find_study(spec.study)
+        if study is None:
+            return Standing(snapshot=None)
+        lease = store.leader(study.id)
+        if lease is not None and lease.is_current and not is_known_dead(lease.holder):
+            raise led_by_another(study, lease)
+        _check_unchanged(StudySpec.from_json(study.spec), spec)
+        return Standing(snapshot=store.snapshot(study.id))
+
+
+def _check_unchanged(stored: StudySpec, spec: StudySpec) -> None:
+    refused = [each for each in differences(stored, spec) if each.kind is DifferenceKind.REFUSED]
+    if refused:
+        changes = "; ".join(str(each) for each in refused)
+        raise UsageError(
+            f"study {spec.study} is stored with another file: {changes}; change it back, or start "
+            f"a new study with --name {spec.study}_2"
+        )

@@ -1,0 +1,128 @@
+"""Devices: the GPUs that this process may use, as nvidia-smi numbers them, and the CPU."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweep.errors import DeviceError, UsageError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Device:
+    """A GPU, or the CPU (`uuid` None). `index` counts as `--gpus` does."""
+
+    uuid: str | None
+    name: str
+    index: int | None = None
+    memory_bytes: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What tables call it: the GPU's UUID, or cpu."""
+        return self.uuid or "cpu"
+
+    @property
+    def short_name(self) -> str:
+        """What the screen calls it: gpu 0, or cpu."""
+        return "cpu" if self.index is None else f"gpu {self.index}"
+
+
+CPU = Device(uuid=None, name="cpu")
+
+
+def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[Device, ...]:
+    """The GPUs of this machine that CUDA_VISIBLE_DEVICES leaves, numbered in its order.
+
+    Without that variable the numbers are nvidia-smi's. Empty where there is no NVIDIA driver.
+    """
+    gpus = _installed_gpus()
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return gpus
+    chosen = [_match(gpus, name.strip()) for name in visible.split(",") if name.strip()]
+    known = [gpu for gpu in chosen if gpu is not None]
+    return tuple(_renumbered(gpu, index) for index, gpu in enumerate(known))
+
+
+def select_gpus(text: str, gpus: Sequence[Device]) -> tuple[Device, ...]:
+    """The devices that `--gpus` names: `all`, numbers, or UUIDs, separated by commas.
+
+    Raises UsageError for text of another form or a device named twice, DeviceError for a device
+    that is not there.
+    """
+    if text.strip() == "all":
+        if not gpus:
+            raise DeviceError(f"--gpus all: {_what_is_there(gpus)}")
+        return tuple(gpus)
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        _check_form(text, name)
+    chosen = [_find(name, gpus) for name in names]
+    if len({gpu.uuid for gpu in chosen}) < len(chosen):
+        raise UsageError(f"--gpus {text}: a device is named twice; name each device once")
+    return tuple(chosen)
+
+
+def _check_form(text: str, name: str) -> None:
+    if not (name.isascii() and name.isdigit()) and not name.startswith("GPU-"):
+        found = repr(name) if name else "an empty name"
+        raise UsageError(
+            f"--gpus {text!r}: {found} is no device; write numbers as in --gpus 0,1, "
+            "UUIDs as in --gpus GPU-..., or --gpus all"
+        )
+
+
+def _find(name: str, gpus: Sequence[Device]) -> Device:
+    for gpu in gpus:
+        if name == str(gpu.index) or (name.isdigit() and int(name) == gpu.index):
+            return gpu
+        if gpu.uuid is not None and name.startswith("GPU-") and gpu.uuid.startswith(name):
+            return gpu
+    raise DeviceError(f"no GPU {name} here; {_what_is_there(gpus)}")
+
+
+def _what_is_there(gpus: Sequence[Device]) -> str:
+    if not gpus:
+        return "this machine shows no GPU; leave --gpus out, or write --cpu 2, to run on the CPU"
+    there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in gpus)
+    return f"there are: {there}; leave --gpus out for all of them, or run on the CPU with --cpu 2"
+
+
+def _match(gpus: Sequence[Device], name: str) -> Device | None:
+    for gpu in gpus:
+        if name == str(gpu.index) or (
+            name.startswith("GPU-") and (gpu.uuid or "").startswith(name)
+        ):
+            return gpu
+    return None
+
+
+def _renumbered(gpu: Device, index: int) -> Device:
+    return Device(uuid=gpu.uuid, name=gpu.name, index=index, memory_bytes=gpu.memory_bytes)
+
+
+def _installed_gpus() -> tuple[Device, ...]:
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return ()
+    try:
+        count = pynvml.nvmlDeviceGetCount()
+        return tuple(_describe(pynvml, index) for index in range(count))
+    except pynvml.NVMLError as error:
+        raise DeviceError(f"the NVIDIA driver does not answer: {error}; see nvidia-smi") from error
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _describe(nvml: Any, index: int) -> Device:
+    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+    return Device(
+        uuid=nvml.nvmlDeviceGetUUID(handle),
+        name=nvml.nvmlDeviceGetName(handle),
+        index=index,
+        memory_bytes=nvml.nvmlDeviceGetMemoryInfo(handle).total,
+    )

@@ -1,0 +1,1 @@
+"""The door to Optuna: asking for params, judging epochs, and the projection for its dashboard."""

@@ -1,0 +1,180 @@
+"""The tuner: an in-memory Optuna study, rebuilt from our records, that proposes and judges.
+
+It knows params, values and states. It stores nothing and starts nothing.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, create_trial
+from optuna.trial import TrialState as OptunaState
+
+from sweep.records import Cause, Direction, Epoch, Params, Trial, TrialState
+from sweep.space.space import Space
+from sweep.spec.study import SearchSpec
+from sweep.tuner.distributions import sampled_params, suggest
+from sweep.tuner.pruners import pruner_for
+from sweep.tuner.samplers import sampler_for
+from sweep.tuner.states import LEARNED_FAILURES, optuna_direction, optuna_state
+
+_MAX_DRAWS = 16
+_MAX_LISTED_POINTS = 1_000_000
+
+
+class Tuner:
+    """Asks for params and judges epochs; the same records always give the same answers."""
+
+    def __init__(self, *, space: Space, search: SearchSpec, direction: Direction) -> None:
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._space = space
+        self._search = search
+        self._study = optuna.create_study(
+            direction=optuna_direction(direction), pruner=pruner_for(search.pruner)
+        )
+        self._trials: dict[int, optuna.Trial] = {}
+        self._last_epochs: dict[int, int] = {}
+        self._tried: set[object] = set()
+        self._points: Iterator[Params] | None = None
+
+    def restore(self, trials: Iterable[Trial], epochs: Sequence[Epoch], metric: str) -> None:
+        """Take over what is known of every trial, in the order of their numbers."""
+        values = _values_by_trial(epochs, metric)
+        for trial in sorted(trials, key=lambda trial: trial.number):
+            self._add(trial, values.get(trial.number, {}))
+
+    def ask(self, number: int) -> Params | None:
+        """The params of a new trial, or None when every point of the space has been tried."""
+        if self._space.configurations or self._search.sampler == "grid":
+            return self._ask_list(number)
+        if self._space.num_points is None:
+            return self._draw(number, 0)
+        return self._ask_finite(number, self._space.num_points)
+
+    def begin(self, number: int, params: Params) -> None:
+        """Take up a trial whose params were not drawn here."""
+        self._tried.add(self._space.key(params))
+        self._insert(number, params, OptunaState.RUNNING, None, {}, {})
+
+    def attrs(self, number: int) -> dict[str, Any]:
+        """What sampler and pruner keep with a trial, to be stored and given back."""
+        trial = self._trials[number]
+        frozen: FrozenTrial = self._study.get_trials(deepcopy=False)[trial.number]
+        return dict(frozen.system_attrs)
+
+    def report(self, number: int, epoch: int, value: float) -> bool:
+        """Tell the objective's value after an epoch (zero-based); whether it was news.
+
+        An epoch that a resumed trial went through again changes nothing: it has been judged.
+        """
+        if epoch <= self._last_epochs.get(number, -1):
+            return False
+        self._trials[number].report(value, step=epoch + 1)
+        self._last_epochs[number] = epoch
+        return True
+
+    def should_prune(self, number: int) -> bool:
+        """Whether the trial is to be stopped, judged by its last reported epoch."""
+        return bool(self._trials[number].should_prune())
+
+    def tell(
+        self, number: int, state: TrialState, cause: Cause | None, value: float | None
+    ) -> None:
+        """End a trial. `value` counts for a complete trial only."""
+        trial = self._trials[number]
+        if state is TrialState.FAILED and cause in LEARNED_FAILURES:
+            self._tell_without_value(number, trial)
+        elif state is TrialState.COMPLETE:
+            self._study.tell(trial, value)
+        else:
+            self._study.tell(trial, state=optuna_state(state, cause))
+
+    def _tell_without_value(self, number: int, trial: optuna.Trial) -> None:
+        # Optuna would give a pruned trial its last good epoch's value. A trial that diverged has
+        # none, so its place is taken by a pruned trial that never reported.
+        params, distributions = dict(trial.params), dict(trial.distributions)
+        self._study.tell(trial, state=OptunaState.FAIL)
+        self._study.add_trial(
+            create_trial(state=OptunaState.PRUNED, params=params, distributions=distributions)
+        )
+
+    def _ask_list(self, number: int) -> Params | None:
+        self._points = self._points or self._space.points()
+        for params in self._points:
+            if self._space.key(params) not in self._tried:
+                self.begin(number, params)
+                return params
+        return None
+
+    def _ask_finite(self, number: int, num_points: int) -> Params | None:
+        if len(self._tried) >= num_points:
+            return None
+        for draw in range(_MAX_DRAWS):
+            params = self._draw(number, draw)
+            if params is not None:
+                return params
+        return self._pick_untried(number)
+
+    def _draw(self, number: int, draw: int) -> Params | None:
+        self._study.sampler = sampler_for(self._search, number, draw)
+        trial = self._study.ask()
+        params = suggest(trial, self._space)
+        key = self._space.key(params)
+        if self._space.num_points is not None and key in self._tried:
+            self._study.tell(trial, state=OptunaState.FAIL)  # samplers and pruners ignore FAIL
+            return None
+        self._tried.add(key)
+        self._trials[number] = trial
+        return params
+
+    def _pick_untried(self, number: int) -> Params | None:
+        listed = islice(self._space.points(), _MAX_LISTED_POINTS)
+        untried = [point for point in listed if self._space.key(point) not in self._tried]
+        if not untried:
+            return None
+        params = random.Random(f"{self._search.seed}:{number}").choice(untried)
+        self.begin(number, params)
+        return params
+
+    def _add(self, trial: Trial, values: Mapping[int, float]) -> None:
+        self._tried.add(self._space.key(trial.params))
+        state = optuna_state(trial.state, trial.cause)
+        if trial.state is TrialState.FAILED:
+            values = {}
+        self._insert(trial.number, trial.params, state, trial.value, values, trial.tuner_attrs)
+
+    def _insert(
+        self,
+        number: int,
+        params: Params,
+        state: OptunaState,
+        value: float | None,
+        values: Mapping[int, float],
+        attrs: Mapping[str, Any],
+    ) -> None:
+        inner, distributions = sampled_params(self._space, params)
+        self._study.add_trial(
+            create_trial(
+                state=state,
+                value=value if state is not OptunaState.RUNNING else None,
+                params=inner,
+                distributions=distributions,
+                system_attrs=dict(attrs),
+                intermediate_values={epoch + 1: value for epoch, value in values.items()},
+            )
+        )
+        added = self._study.get_trials(deepcopy=False)[-1]
+        if state is OptunaState.RUNNING:
+            self._trials[number] = optuna.Trial(self._study, added._trial_id)
+            self._last_epochs[number] = max(values, default=-1)
+
+
+def _values_by_trial(epochs: Sequence[Epoch], metric: str) -> dict[int, dict[int, float]]:
+    values: dict[int, dict[int, float]] = {}
+    for epoch in epochs:
+        value = epoch.metrics.get(metric)
+        if value is not None:
+            values.setdefault(epoch.trial, {})[epoch.epoch] = value
+    return values

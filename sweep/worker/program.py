@@ -1,0 +1,78 @@
+"""The worker program: load the training function once, then run what is assigned."""
+
+import argparse
+import contextlib
+import faulthandler
+import os
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from sweep.errors import DataError, DeviceError, SweepError, TrainFunctionError
+from sweep.wire import Assignment, Failed, Ready, Refusal
+from sweep.worker.channel import Channel
+from sweep.worker.lifeline import die_with_parent
+
+_REFUSALS = {
+    TrainFunctionError: Refusal.USAGE,
+    DeviceError: Refusal.DEVICE,
+    DataError: Refusal.DATA,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve one coordinator until it says Shutdown or its end of the pipe closes."""
+    options = _parse(arguments)
+    die_with_parent(options.parent)
+    faulthandler.enable()
+    channel = Channel(options.down_fd, options.up_fd)
+    channel.start()
+    _serve(channel, options.recipe, options.device)
+
+
+def _serve(channel: Channel, recipe: str, device: str) -> None:
+    # Imported here: torch takes seconds, and until the channel runs nobody sees this process die.
+    from sweep.spec.recipe import RecipeSpec
+    from sweep.training.device import check_device, versions
+    from sweep.training.function import load_train_function
+    from sweep.training.preparation import prepare
+    from sweep.worker.attempt import LetGo, run_attempt
+    from sweep.worker.output import redirect_output
+
+    try:
+        device_name = check_device(device)
+        spec = RecipeSpec.model_validate_json(recipe)
+        function = load_train_function(spec)
+        prepare(spec, device)
+    except SweepError as error:
+        channel.send(_refusal(error))
+        return
+    channel.send(Ready(pid=os.getpid(), device_name=device_name, versions=versions()))
+    with contextlib.suppress(LetGo):
+        while isinstance(message := channel.receive(), Assignment):
+            redirect_output(Path(message.log))
+            channel.send(run_attempt(function, message, device, channel.send, channel.receive))
+
+
+def _refusal(error: SweepError) -> Failed:
+    refusal = next(
+        (known for kind, known in _REFUSALS.items() if isinstance(error, kind)), Refusal.USAGE
+    )
+    return Failed(
+        trial=None,
+        attempt=None,
+        message=str(error),
+        traceback="".join(traceback.format_exception(error))[-20_000:],
+        refusal=refusal,
+    )
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m sweep.worker", description=__doc__)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--down-fd", type=int, required=True)
+    parser.add_argument("--up-fd", type=int, required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--recipe", required=True)
+    return parser.parse_args(arguments)
