@@ -213,9 +213,8 @@ def lr_batch_study() -> Snapshot:
     builder.complete(0.5, 0.7, 0.9, optimizer="sgd", batch_size=128, lr=0.1)
     builder.complete(0.5, 0.95, 0.92, optimizer="adam", batch_size=32, lr=0.01)
     builder.pruned(0.2, 0.99, optimizer="sgd", batch_size=64, lr=0.01)
-    builder.failed(
-        0.1, None, optimizer="adam", batch_size=64, lr=0.1, trial={"cause": Cause.DIVERGED}
-    )
+    diverged = {"cause": Cause.DIVERGED, "message": "the loss was not finite in epoch 2"}
+    builder.failed(0.1, None, optimizer="adam", batch_size=64, lr=0.1, trial=diverged)
     builder.complete(0.4, 0.6, 0.8, optimizer="sgd", batch_size=32, lr=0.1)
     builder.complete(0.5, 0.8, 0.92, optimizer="sgd", batch_size=64, lr=0.1)
     return builder.build()

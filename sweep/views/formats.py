@@ -17,7 +17,7 @@ from sweep.views.display import decimals_of, one_line, show
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NEEDS_QUOTES = frozenset(',"\n\r')
-_MARKS = re.compile(r"[\\|`*\[\]~$]|\b_(?!\w)|(?<!\w)_")
+_MARKS = re.compile(r"[\\|`*\[\]~$]|_(?!\w)|(?<!\w)_")
 _BOM = b"\xef\xbb\xbf"
 
 

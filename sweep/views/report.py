@@ -31,7 +31,6 @@ _PLOT_CONFIG = {
     "modeBarButtonsToRemove": _NO_BUTTONS,
     # Plotly 7 has a button that uploads a figure to its makers; a report stays where it is.
     "showSendToCloud": False,
-    "plotlyServerURL": "",
 }
 _SHORT = 32
 _BREAKS = re.compile(r"(?<=_)(?=.{4})")

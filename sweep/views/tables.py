@@ -86,8 +86,9 @@ def value_cells(values: Sequence[object]) -> "pd.Series[Any]":
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
         return pd.Series(values, dtype="boolean")
-    if types == {int} and all(abs(v) < 2**63 for v in values if isinstance(v, int)):
-        return pd.Series(values, dtype="Int64")
+    if types == {int}:
+        is_small = all(abs(value) < 2**63 for value in values if isinstance(value, int))
+        return pd.Series(values, dtype="Int64" if is_small else "object")
     if types and types <= {int, float}:
         return pd.Series(values, dtype="float64")
     if types <= {str}:

@@ -1,0 +1,153 @@
+"""Comparing by a param: the groups, what their numbers mean, and when to believe them."""
+
+import pandas as pd
+import pytest
+
+from sweep.errors import UsageError
+from sweep.records import Direction, Snapshot
+from sweep.views.by_table import by_table
+from sweep.views.columns import BY, BY_OTHER_OBJECTIVE
+from sweep.views.comparison import controlled
+from sweep.views.ranges import groups_by_range, range_edges
+from sweep.views.rows import trial_rows
+from tests.snapshots import MIB, SnapshotBuilder, lr_batch_study, make_spec
+
+
+def lr_study(*lrs: float) -> Snapshot:
+    builder = SnapshotBuilder(make_spec({"lr": lrs}))
+    for lr in lrs:
+        builder.complete(0.5, lr=lr)
+    return builder.build()
+
+
+def ranges_of(*lrs: float) -> list[object]:
+    snapshot = lr_study(*lrs)
+    groups = groups_by_range(trial_rows(snapshot), "lr", snapshot.study)
+    assert sum(group.trials for group in groups) == len(lrs)
+    return [group.value for group in groups]
+
+
+def test_the_table_has_the_param_and_then_its_fixed_columns() -> None:
+    frame = by_table([lr_batch_study()], "batch_size")
+    assert ",".join(frame.columns) == (
+        "batch_size,trials,complete,pruned,failed,epoch_s,images_per_s,peak_memory_mib,"
+        "test_accuracy,test_accuracy_std,best_test_accuracy,best_trial,cost"
+    )
+
+
+def test_values_are_sorted_as_numbers_and_not_as_text() -> None:
+    assert by_table([lr_batch_study()], "batch_size").batch_size.tolist() == [32, 64, 128]
+    assert by_table([lr_batch_study()], "optimizer").optimizer.tolist() == ["adam", "sgd"]
+
+
+def test_states_are_counted_and_only_complete_trials_have_a_say_in_the_accuracy() -> None:
+    row = by_table([lr_batch_study()], "batch_size").iloc[1]
+    assert (row.trials, row.complete, row.pruned, row.failed) == (3, 1, 1, 1)
+    assert row.test_accuracy == 0.92
+    assert pd.isna(row.test_accuracy_std)
+
+
+def test_a_pruned_trial_is_never_best_however_high_it_was() -> None:
+    row = by_table([lr_batch_study()], "batch_size").iloc[1]
+    assert (row.best_trial, row.best_test_accuracy) == (5, 0.92)
+
+
+def test_the_deviation_is_that_of_a_sample() -> None:
+    row = by_table([lr_batch_study()], "batch_size").iloc[0]
+    assert row.test_accuracy == pytest.approx(0.86)
+    assert row.test_accuracy_std == pytest.approx(0.12 / 2**0.5)
+
+
+def test_times_and_memory_are_means_over_all_trials_that_have_an_epoch() -> None:
+    builder = SnapshotBuilder(make_spec({"batch_size": [64]}))
+    builder.complete(0.5, batch_size=64, epochs={"epoch_s": 10.0})
+    builder.pruned(0.4, batch_size=64, epochs={"epoch_s": 20.0, "peak_memory_bytes": 300 * MIB})
+    row = by_table([builder.failed(batch_size=64).build()], "batch_size").iloc[0]
+    assert (row.epoch_s, row.peak_memory_mib, row.trials) == (15.0, 200.0, 3)
+
+
+def test_the_cost_is_the_sum() -> None:
+    assert by_table([lr_batch_study()], "batch_size").cost.tolist() == pytest.approx(
+        [0.06, 0.09, 0.03]
+    )
+
+
+def test_trials_without_the_param_form_the_last_row() -> None:
+    spec = make_spec({"optimizer": ["sgd", "adam"], "nesterov": [True, False]})
+    builder = SnapshotBuilder(spec).complete(0.5, optimizer="adam")
+    builder.complete(0.6, optimizer="sgd", nesterov=True)
+    frame = by_table([builder.build()], "nesterov")
+    assert frame.nesterov.isna().tolist() == [False, True]
+    assert frame.best_trial.tolist() == [1, 0]
+
+
+def test_an_unknown_param_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"no param 'bs' .*: optimizer, batch_size, lr"):
+        by_table([lr_batch_study()], "bs")
+
+
+def test_studies_keep_their_own_rows_and_the_study_is_appended() -> None:
+    other = SnapshotBuilder(make_spec({"lr": [0.1]}, name="other")).complete(0.5, lr=0.1).build()
+    frame = by_table([lr_batch_study(), other], "lr")
+    assert frame.lr.tolist() == [0.01, 0.1, 0.1]
+    assert frame.study.tolist() == ["lr_bs", "lr_bs", "other"]
+    assert frame.columns[-1] == "study"
+
+
+def test_another_objective_has_columns_of_its_own_at_the_end() -> None:
+    spec = make_spec({"lr": [0.1]}, metric="error", direction=Direction.MINIMIZE)
+    builder = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.3, lr=0.1)
+    frame = by_table([builder.build()], "lr")
+    assert list(frame.columns)[1:] == [column.name for column in (*BY, *BY_OTHER_OBJECTIVE)]
+    row = frame.iloc[0]
+    assert (row.value, row.best_value, row.best_trial) == (0.4, 0.3, 1)
+
+
+def test_a_comparison_is_controlled_when_only_the_param_differs() -> None:
+    builder = SnapshotBuilder(make_spec({"batch_size": [64, 128], "lr": [0.1, 0.2]}))
+    builder.complete(0.5, batch_size=64, lr=0.1).complete(0.6, batch_size=128, lr=0.1)
+    comparison = controlled(builder.waiting(batch_size=64, lr=0.2).build(), "batch_size")
+    assert comparison.is_controlled
+    assert comparison.sentence == (
+        "controlled comparison: only batch_size differs (2 values, 2 trials)"
+    )
+
+
+def test_an_uncontrolled_comparison_names_what_varies_too() -> None:
+    comparison = controlled(lr_batch_study(), "batch_size")
+    assert not comparison.is_controlled
+    assert comparison.varying == ("optimizer", "lr")
+    assert comparison.sentence == (
+        "not a controlled comparison: optimizer, lr vary too, besides batch_size"
+    )
+
+
+def test_one_value_compares_with_nothing() -> None:
+    comparison = controlled(lr_study(0.1), "lr")
+    assert not comparison.is_controlled
+    assert comparison.sentence == ("nothing to compare: the finished trials have 1 value of lr")
+
+
+def test_a_few_values_stay_exact_in_a_report() -> None:
+    assert ranges_of(0.3, 0.1, 0.2) == [0.1, 0.2, 0.3]
+
+
+def test_many_values_over_decades_become_half_decades() -> None:
+    found = ranges_of(*(10 ** (-4 + i / 10) for i in range(21)))
+    assert found == [
+        *("0.0001 to 0.000316", "0.000316 to 0.001", "0.001 to 0.00316", "0.00316 to 0.01"),
+        "0.01 to 0.0316",
+    ]
+
+
+def test_many_values_close_together_become_equal_steps() -> None:
+    found = ranges_of(*(0.5 + i / 100 for i in range(40)))
+    assert found == ["0.5 to 0.6", "0.6 to 0.7", "0.7 to 0.8", "0.8 to 0.9"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.0, 8.0), (1e-6, 1e6), (64, 4096)])
+def test_ranges_rise_and_hold_everything(low: float, high: float) -> None:
+    edges = range_edges(low, high)
+    assert edges == sorted(set(edges))
+    assert edges[0] <= low
+    assert edges[-1] > high

@@ -1,0 +1,160 @@
+"""CSV, JSON, Markdown and text: the bytes that leave the program."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweep.views.columns import Kind
+from sweep.views.display import one_line, shorten, show_duration, width_of
+from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.tables import trials_table, value_cells
+from sweep.views.text_table import to_text
+from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
+
+AWKWARD = ["a,b", 'say "hi"', "two\nlines", "dos\r\nlines", "  spaces ", "学习率 ÆØÅ", "one\rtwo"]
+
+
+def text_frame(*cells: str | None, name: str = "text") -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(cells, dtype="str"), "n": range(len(cells))})
+
+
+def read(data: bytes) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(data), keep_default_na=False)
+
+
+def test_text_with_commas_quotes_newlines_and_unicode_survives_pandas() -> None:
+    assert read(to_csv(text_frame(*AWKWARD))).text.tolist() == AWKWARD
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)))
+def test_any_text_survives_pandas_but_for_the_apostrophe_of_a_formula(cells: list[str]) -> None:
+    found = pd.read_csv(
+        io.BytesIO(to_csv(text_frame(*cells))), keep_default_na=False, dtype={"text": "str"}
+    ).text.tolist()
+    assert [cell.removeprefix("'") for cell in found] == [c.removeprefix("'") for c in cells]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_a_spreadsheet_would_run_is_defused(start: str) -> None:
+    assert read(to_csv(text_frame(f"{start}cmd"))).text.tolist() == [f"'{start}cmd"]
+
+
+def test_negative_numbers_are_not_defused() -> None:
+    frame = pd.DataFrame({"x": [-1.5], "n": pd.Series([-2], dtype="Int64")})
+    assert to_csv(frame) == b"x,n\n-1.5,-2\n"
+
+
+def test_a_column_name_that_would_run_is_defused() -> None:
+    assert to_csv(text_frame("a", name="=1+1")).startswith(b"'=1+1,n\n")
+
+
+def test_whole_numbers_have_no_point_and_floats_are_the_shortest_that_read_back() -> None:
+    frame = pd.DataFrame({"n": pd.Series([64, None], dtype="Int64"), "x": [0.1 + 0.2, 1e-5]})
+    assert to_csv(frame) == b"n,x\n64,0.30000000000000004\n,1e-05\n"
+
+
+def test_missing_cells_are_empty_also_where_they_are_alone() -> None:
+    assert to_csv(pd.DataFrame({"x": [1.5, None]})) == b'x\n1.5\n""\n'
+    assert to_csv(text_frame(None, "a")) == b"text,n\n,0\na,1\n"
+
+
+def test_a_byte_order_mark_is_written_on_demand_and_pandas_passes_over_it() -> None:
+    data = to_csv_with_bom(text_frame("é"))
+    assert data.startswith(b"\xef\xbb\xbftext,n\n")
+    assert read(data).columns.tolist() == ["text", "n"]
+
+
+def test_switches_are_true_and_false_in_csv_and_json() -> None:
+    frame = pd.DataFrame({"flag": value_cells([True, None, False]), "n": [1, 2, 3]})
+    assert to_csv(frame) == b"flag,n\ntrue,1\n,2\nfalse,3\n"
+    assert [row["flag"] for row in json.loads(to_json(frame))] == [True, None, False]
+
+
+def test_a_param_of_whole_numbers_beyond_64_bits_stays_exact() -> None:
+    assert to_csv(pd.DataFrame({"n": value_cells([2**70]), "m": [1]})) == b"n,m\n%d,1\n" % 2**70
+
+
+def test_a_param_of_numbers_and_text_stays_as_it_is() -> None:
+    assert to_csv(pd.DataFrame({"x": value_cells([1, "auto"]), "n": [1, 2]})) == (
+        b"x,n\n1,1\nauto,2\n"
+    )
+
+
+def test_json_is_strict_and_keeps_text_exact() -> None:
+    frame = text_frame("=cmd", None).assign(x=[float("nan"), float("inf")])
+    text = to_json(frame)
+    assert json.loads(text, parse_constant=pytest.fail) == [
+        {"text": "=cmd", "n": 0, "x": None},
+        {"text": None, "n": 1, "x": None},
+    ]
+
+
+def test_the_json_keys_are_the_column_names() -> None:
+    frame = trials_table([lr_batch_study()])
+    assert list(json.loads(to_json(frame))[0]) == list(frame.columns)
+
+
+def test_csv_of_trials_reads_back_with_the_same_numbers() -> None:
+    frame = trials_table([lr_batch_study()])
+    back = pd.read_csv(io.BytesIO(to_csv(frame)))
+    for name in ("batch_size", "lr", "test_accuracy", "epoch_s", "cost"):
+        assert back[name].dropna().tolist() == frame[name].dropna().tolist()
+
+
+def test_markdown_shows_percentages_and_escapes_what_it_would_interpret() -> None:
+    frame = pd.DataFrame({"test_accuracy": [0.97222], "p": ["a|b <i> `c` _d_ e_f"]})
+    assert to_markdown(frame) == (
+        "| test_accuracy | p |\n| ---: | --- |\n| 97.22% | a\\|b &lt;i&gt; \\`c\\` \\_d\\_ e_f |\n"
+    )
+
+
+def test_text_tables_fit_the_terminal_and_name_what_is_left_out() -> None:
+    text = to_text(trials_table([lr_batch_study()]))
+    assert max(width_of(line) for line in text.splitlines()) <= 80
+    assert "columns not shown: " in text
+    assert "90.00%" in text
+
+
+@given(st.integers(20, 200))
+def test_text_tables_fit_any_width(width: int) -> None:
+    text = to_text(trials_table([lr_batch_study()]), width=width)
+    assert max(width_of(line) for line in text.splitlines()) <= width
+
+
+def test_numbers_stand_right_and_text_left() -> None:
+    frame = pd.DataFrame({"optimizer": ["sgd", "rmsprop"], "lr": [0.1, 0.001]})
+    assert to_text(frame) == "optimizer     lr\nsgd          0.1\nrmsprop    0.001\n"
+
+
+def test_wide_characters_keep_the_columns_straight() -> None:
+    frame = pd.DataFrame({"名": ["学习", "a"], "n": [1, 2]})
+    assert to_text(frame) == "名    n\n学习  1\na     2\n"
+
+
+def test_the_objective_is_not_shown_twice() -> None:
+    snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).complete(0.5, lr=0.1).build()
+    accuracy = {"value": Kind.ACCURACY}
+    assert "value" not in to_text(trials_table([snapshot]), kinds=accuracy).splitlines()[1]
+
+
+def test_a_table_without_rows_is_its_header() -> None:
+    assert to_text(pd.DataFrame({"lr": []})) == "lr\n"
+
+
+def test_escape_sequences_never_reach_the_terminal() -> None:
+    text = to_text(text_frame("\x1b[2Jgone\nnext"))
+    assert "\x1b" not in text
+    assert "\\x1b[2Jgone\\nnext" in text
+
+
+def test_display_cuts_and_writes_out() -> None:
+    assert one_line("a\tb") == "a\\tb"
+    assert shorten("abcdef", 4) == "abc…"
+    assert shorten("学习率", 5) == "学习…"
+    assert [show_duration(s) for s in (8.24, 245, 7380, 273_600)] == [
+        *("8.2 s", "4 min 05 s", "2 h 03 min", "3 d 04 h"),
+    ]
