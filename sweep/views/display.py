@@ -27,7 +27,7 @@ def show(value: object, kind: Kind, decimals: int | None = None) -> str:
     return show_number(value) if decimals is None else f"{value:.{decimals}f}"
 
 
-_DIGITS = {Kind.SECONDS: 3, Kind.MEMORY: 3, Kind.RATE: 3, Kind.MONEY: 3}
+_DIGITS = {Kind.SECONDS: 3, Kind.MEMORY: 3, Kind.RATE: 3, Kind.MONEY: 2}
 _MAX_DECIMALS = 4
 
 
