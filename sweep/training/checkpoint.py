@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 import torch
@@ -52,11 +53,14 @@ def load_checkpoint(checkpoint: Checkpoint) -> LoadedCheckpoint:
         raise DamagedCheckpointError(f"{path} cannot be read: {error.strerror}") from error
     if sha256(data).hexdigest() != checkpoint.sha256:
         raise DamagedCheckpointError(f"{path} is cut short or changed: its SHA-256 differs")
+    foreign = DamagedCheckpointError(f"{path} is no checkpoint of this program")
+    if not is_zipfile(BytesIO(data)):
+        raise foreign
     try:
         content = torch.load(BytesIO(data), map_location="cpu", weights_only=True)
         return LoadedCheckpoint(**content)
-    except (RuntimeError, UnpicklingError, EOFError, TypeError, ValueError) as error:
-        raise DamagedCheckpointError(f"{path} is no checkpoint of this program") from error
+    except (RuntimeError, UnpicklingError, TypeError) as error:
+        raise foreign from error
 
 
 def _write_whole(path: Path, data: memoryview) -> None:

@@ -16,9 +16,9 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from sweep.training.precision import autocast
 from sweep.training.resident import Normalization, ResidentSplit
 
-CHUNK_IMAGES = {"cuda": 512, "cpu": 256}
-"""Images at a time: enough to fill a GPU; few enough to stay in a CPU's cache, and below the
-memory that training itself takes."""
+CHUNK_PIXELS = {"cuda": 2**19, "cpu": 2**16}
+"""What goes through at a time: enough to fill a GPU, little enough for a CPU's cache, and less
+than training itself keeps in memory."""
 
 Statistics = dict[str, Tensor]
 """BatchNorm's running mean and variance by their names in the model."""
@@ -31,7 +31,7 @@ def evaluate(
     """Mean cross-entropy and accuracy (0..1) of the model over every image of the split."""
     model.eval()
     totals = torch.zeros(2, dtype=torch.float64, device=split.labels.device)
-    for images, labels in split.chunks(normalization, chunk_size(split.labels.device)):
+    for images, labels in split.chunks(normalization, _chunk_images(split)):
         with autocast(dtype, images.device):
             logits = model(images)
         loss = F.cross_entropy(logits.float(), labels, reduction="sum")
@@ -48,7 +48,7 @@ def recalibrate(
     model.eval()
     layers = _batch_norms(model)
     momenta = [layer.momentum for layer in layers]
-    chunks = split.chunks(normalization, chunk_size(split.labels.device))
+    chunks = split.chunks(normalization, _chunk_images(split))
     for num_before, (images, _) in enumerate(chunks):
         for layer in layers:
             layer.train()
@@ -78,8 +78,9 @@ def running_statistics(model: nn.Module) -> Statistics:
     }
 
 
-def chunk_size(device: torch.device) -> int:
-    return CHUNK_IMAGES.get(device.type, CHUNK_IMAGES["cpu"])
+def _chunk_images(split: ResidentSplit) -> int:
+    pixels = CHUNK_PIXELS.get(split.pixels.device.type, CHUNK_PIXELS["cpu"])
+    return max(1, pixels // split.pixels[0, 0].numel())
 
 
 def _batch_norms(model: nn.Module) -> list[_BatchNorm]:

@@ -124,6 +124,8 @@ def _checked(yielded: Any) -> EpochResult:
             f"the train function yields {_described(yielded)}; "
             'it must yield a dict of metrics, such as {"test_accuracy": 0.9}, or (dict, state)'
         )
+    if not metrics:
+        raise BrokenContractError("the train function yields an empty dict; name a metric in it")
     return EpochResult(
         metrics={_name(key): _number(key, value) for key, value in metrics.items()}, state=state
     )

@@ -12,6 +12,7 @@ from sweep.training.images import Images, Split
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+MAX_LABEL = 2**31
 NAMES = ("x_train", "y_train", "x_test", "y_test")
 
 
@@ -35,7 +36,7 @@ def read_npz(path: Path) -> Images:
 
 def _read(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             names = [name for name in (*NAMES, "classes") if name in archive]
             arrays = {name: archive[name] for name in names}
     except FileNotFoundError as error:
@@ -72,15 +73,23 @@ def _check_labels(path: Path, name: str, labels: npt.NDArray[Any], num_images: i
             f"{path}: {name} is {labels.dtype} of shape {labels.shape}; "
             f"labels are {num_images} whole numbers, one for each image"
         )
-    if labels.min() < 0:
-        raise DataError(f"{path}: {name} holds {labels.min()}; labels count from 0")
+    if labels.min() < 0 or labels.max() > MAX_LABEL:
+        raise DataError(
+            f"{path}: {name} holds labels from {labels.min()} to {labels.max()}; "
+            "they count the classes from 0"
+        )
 
 
 def _num_classes(path: Path, arrays: Arrays, train: Split, test: Split) -> int:
     found = int(max(train.labels.max(), test.labels.max())) + 1
-    named = len(arrays["classes"]) if "classes" in arrays else found
+    named = arrays["classes"].size if "classes" in arrays else found
     if found > named:
         raise DataError(f"{path}: label {found - 1} found, but classes has {named} names")
+    if named > len(train.labels):
+        raise DataError(
+            f"{path}: {named} classes for {len(train.labels)} training images; "
+            "labels count from 0 without gaps"
+        )
     return max(named, 2)
 
 
