@@ -32,7 +32,7 @@ _KIND_BY_SECTION = {
     "objective": Kind.REFUSED,
     "training": Kind.REFUSED,
 }
-_PLACES = ("recipe.train", "recipe.data.root", "recipe.data.path", "recipe.model.factory")
+_FILES = ("recipe.train", "recipe.data.path", "recipe.model.factory")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,10 +88,11 @@ def _section_order(key: str) -> int:
 
 
 def _kind(key: str, stored: Any, new: Any) -> Kind:
-    if key in _PLACES and isinstance(stored, str) and isinstance(new, str):
-        is_folder = key == "recipe.data.root"
-        if is_folder or PurePath(stored).name == PurePath(new).name:
-            return Kind.HARMLESS
+    if key == "recipe.data.root":
+        return Kind.HARMLESS
+    is_file = key in _FILES and isinstance(stored, str) and isinstance(new, str)
+    if is_file and PurePath(stored).name == PurePath(new).name:
+        return Kind.HARMLESS
     return _KIND_BY_SECTION[key.partition(".")[0]]
 
 
@@ -99,4 +100,4 @@ def _shown(value: Any) -> str:
     if value is None:
         return "nothing"
     text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= 150 else f"{text[:147]}..."
