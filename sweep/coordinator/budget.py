@@ -1,6 +1,6 @@
 """The budget: how much of a study is left to do, counted over all its runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,8 +16,9 @@ class Spent:
     cost: float | None
 
 
-def spent(attempts: Sequence[Attempt], budget: BudgetSpec, now: datetime) -> Spent:
+def spent(attempts: Iterable[Attempt], budget: BudgetSpec, now: datetime) -> Spent:
     """What the attempts have used up to `now`; overlapping ones count once in the wall clock."""
+    attempts = list(attempts)
     intervals = sorted((each.started_at, each.finished_at or now) for each in attempts)
     elapsed_s = 0.0
     covered_to: datetime | None = None

@@ -15,6 +15,7 @@ from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.signals import Signals
 from sweep.records import NewStudy, Study
+from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leadership import Leadership
 from sweep.store.store import Store, open_store
@@ -41,45 +42,65 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
     """
     with open_store(plan.url, create=True) as store:
         study = store.create_study(_new_study(plan, versions))
-        with (
-            _leadership(store, study) as leadership,
-            _projection(store, plan.spec) as projection,
-        ):
-            yield _put_in_order(plan, signals, store, leadership, projection)
+        with _leadership(store, study) as leadership:
+            spec = _settle_spec(plan, store, leadership)
+            with _projection(store, leadership.study, spec) as projection:
+                ledger = _ledger(spec, store, leadership, projection)
+                yield Led(
+                    study=leadership.study,
+                    spec=spec,
+                    ledger=ledger,
+                    overseer=_overseer(plan, signals, store, leadership, spec),
+                    elapsed_s=spent(
+                        ledger.attempts.values(), spec.budget, clock.utc_now()
+                    ).elapsed_s,
+                )
 
 
-def _put_in_order(
-    plan: Plan, signals: Signals, store: Store, leadership: Leadership, projection: Projection
-) -> Led:
-    snapshot = store.snapshot(leadership.study.id)
-    spec = _with_trials(plan, sum(trial.state.is_finished for trial in snapshot.trials))
-    study = leadership.set_spec(spec.to_json(), spec.hash, leadership.study.space_version)
+def _settle_spec(plan: Plan, store: Store, leadership: Leadership) -> StudySpec:
+    """The spec of this run, stored; a changed space becomes the next space version."""
+    study = leadership.study
+    spec = _with_trials(plan, store, study)
+    changes = differences(StudySpec.from_json(study.spec), spec)
+    is_new_space = any(each.kind is Kind.SPACE for each in changes)
+    leadership.set_spec(spec.to_json(), spec.hash, study.space_version + is_new_space)
+    return spec
+
+
+def _with_trials(plan: Plan, store: Store, study: Study) -> StudySpec:
+    if plan.extra_trials is None:
+        return plan.spec
+    num_finished = sum(trial.state.is_finished for trial in store.trials(study.id))
+    budget = plan.spec.budget.model_copy(update={"trials": num_finished + plan.extra_trials})
+    return replace(plan.spec, budget=budget)
+
+
+def _ledger(
+    spec: StudySpec, store: Store, leadership: Leadership, projection: Projection
+) -> Ledger:
     ledger = Ledger(
         spec=spec,
-        snapshot=snapshot,
+        snapshot=store.snapshot(leadership.study.id),
         leadership=leadership,
         tuner=Tuner(space=spec.space, search=spec.search, direction=spec.objective.direction),
         projection=projection,
     )
     ledger.adopt()
     ledger.enqueue(spec.enqueue)
-    overseer = Overseer(
+    return ledger
+
+
+def _overseer(
+    plan: Plan, signals: Signals, store: Store, leadership: Leadership, spec: StudySpec
+) -> Overseer:
+    return Overseer(
         signals=signals,
         store=store,
         leadership=leadership,
-        study_id=study.id,
+        study_id=leadership.study.id,
         budget=spec.budget,
         grace_s=plan.grace_s,
     )
-    used = spent(list(ledger.attempts.values()), spec.budget, clock.utc_now())
-    return Led(study=study, spec=spec, ledger=ledger, overseer=overseer, elapsed_s=used.elapsed_s)
-
-
-def _with_trials(plan: Plan, num_finished: int) -> StudySpec:
-    if plan.extra_trials is None:
-        return plan.spec
-    trials = num_finished + plan.extra_trials
-    return replace(plan.spec, budget=plan.spec.budget.model_copy(update={"trials": trials}))
 
 
 def _leadership(store: Store, study: Study) -> Leadership:
@@ -88,11 +109,12 @@ def _leadership(store: Store, study: Study) -> Leadership:
     return store.lead(study.id, this_process(), LEASE_S, replaces=replaces)
 
 
-def _projection(store: Store, spec: StudySpec) -> Projection:
+def _projection(store: Store, study: Study, spec: StudySpec) -> Projection:
+    specs = store.specs(study.id).items()
     return Projection(
         url=store.connection_string,
-        study=spec.study,
-        space=spec.space,
+        study=study.name,
+        spaces={version: StudySpec.from_json(each).space for version, each in specs},
         direction=spec.objective.direction,
         metric=spec.objective.metric,
         schema_lock=store.schema_lock,

@@ -80,6 +80,6 @@ class Overseer:
     def _heed_budget(self, attempts: Iterable[Attempt]) -> None:
         if self._budget.timeout_s is None and self._budget.max_cost is None:
             return
-        used = spent(list(attempts), self._budget, clock.utc_now())
+        used = spent(attempts, self._budget, clock.utc_now())
         if reason := limit_reached(used, self._budget):
             self.end(Ending(reason=reason, exit_code=0))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sweep.fleet.process import WORKER
 from sweep.fleet.slots import Slot
 from sweep.spec.study import StudySpec
 
@@ -13,7 +14,7 @@ class Plan:
 
     `extra_trials` asks for that many finished trials more than there are. `grace_s` is how long a
     stopped trial may take to its next epoch. `allows_cpu` lets a study that ran on GPUs go on
-    without one.
+    without one. `worker` is the command that starts a worker.
     """
 
     spec: StudySpec
@@ -24,3 +25,4 @@ class Plan:
     extra_trials: int | None = None
     allows_cpu: bool = True
     git_commit: str | None = None
+    worker: tuple[str, ...] = WORKER

@@ -40,7 +40,7 @@ def run_study(plan: Plan) -> Iterator[Event]:
 
 
 def _fleet(plan: Plan) -> LocalFleet:
-    return LocalFleet(plan.slots, plan.spec.recipe.model_dump_json())
+    return LocalFleet(plan.slots, plan.spec.recipe.model_dump_json(), plan.worker)
 
 
 def _import_the_rest() -> None:

@@ -6,7 +6,7 @@ from sweep.coordinator.holder import is_known_dead
 from sweep.errors import DeviceError, NotFoundError, UsageError
 from sweep.fleet.slots import Slot
 from sweep.records import Snapshot
-from sweep.spec.differences import DifferenceKind, differences
+from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leases import led_by_another
 from sweep.store.store import open_store, validate_url
@@ -58,7 +58,7 @@ def found_standing(url: str, spec: StudySpec) -> Standing:
 
 
 def _check_unchanged(stored: StudySpec, spec: StudySpec) -> None:
-    refused = [each for each in differences(stored, spec) if each.kind is DifferenceKind.REFUSED]
+    refused = [each for each in differences(stored, spec) if each.kind is Kind.REFUSED]
     if refused:
         changes = "; ".join(str(each) for each in refused)
         raise UsageError(

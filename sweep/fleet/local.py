@@ -3,6 +3,7 @@
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from types import TracebackType
 
 from sweep.clock import monotonic_s
 from sweep.errors import WireError
-from sweep.fleet.process import WorkerProcess
+from sweep.fleet.process import WORKER, WorkerProcess
 from sweep.fleet.slots import Slot
 from sweep.wire import Down, Message, Shutdown
 
@@ -45,15 +46,19 @@ FleetEvent = Received | Ended
 class LocalFleet:
     """Workers of this machine. A context manager: none of them outlives it."""
 
-    def __init__(self, slots: Sequence[Slot], recipe: str) -> None:
+    def __init__(
+        self, slots: Sequence[Slot], recipe: str, program: Sequence[str] = WORKER
+    ) -> None:
         self.slots = tuple(slots)
         self._recipe = recipe
-        self._logs = tempfile.TemporaryDirectory(prefix="sweep-")
+        self._program = program
         self._workers: dict[int, WorkerProcess] = {}
         self._selector = selectors.DefaultSelector()
+        self._logs = ""
         self._wake_read, self._wake_write = -1, -1
 
     def __enter__(self) -> "LocalFleet":
+        self._logs = tempfile.mkdtemp(prefix="sweep-")
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -72,13 +77,13 @@ class LocalFleet:
         self._selector.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
-        self._logs.cleanup()
+        shutil.rmtree(self._logs, ignore_errors=True)
 
     def start(self, slot: Slot) -> None:
         """Start the slot's worker. To be called from the main thread: when the thread that
         started a worker ends, the kernel kills the worker."""
-        log = Path(self._logs.name) / f"worker-{slot.index}.log"
-        worker = WorkerProcess(slot, self._recipe, log)
+        log = Path(self._logs) / f"worker-{slot.index}.log"
+        worker = WorkerProcess(slot, self._program, self._recipe, log)
         self._workers[slot.index] = worker
         self._selector.register(worker.up_fd, selectors.EVENT_READ, slot)
         self._selector.register(worker.pid_fd, selectors.EVENT_READ, slot)

@@ -9,12 +9,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sweep.errors import WireError
 from sweep.fleet.slots import Slot
 from sweep.wire import MAX_LINE_BYTES, Down, Message, decode, encode
+
+# -P: the folder that the user stands in must not shadow the modules of this package.
+WORKER = (sys.executable, "-P", "-m", "sweep.worker")
 
 _READ_BYTES = 65536
 _WITHHELD = ("SWEEP_STORAGE", "OPTUNA_STORAGE", "PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE")
@@ -23,14 +26,14 @@ _WITHHELD = ("SWEEP_STORAGE", "OPTUNA_STORAGE", "PGPASSWORD", "PGPASSFILE", "PGS
 class WorkerProcess:
     """A running worker. `up_fd` and `pid_fd` become readable when there is something to take."""
 
-    def __init__(self, slot: Slot, recipe: str, log: Path) -> None:
+    def __init__(self, slot: Slot, program: Sequence[str], recipe: str, log: Path) -> None:
         down_read, self._down_fd = os.pipe()
         self.up_fd, up_write = os.pipe()
         os.set_blocking(self.up_fd, False)
         self._buffer = bytearray()
         with log.open("wb") as output:
             self._process = subprocess.Popen(
-                _command(slot, recipe, down_read, up_write),
+                [*program, *_arguments(slot, recipe, down_read, up_write)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -86,13 +89,8 @@ class WorkerProcess:
             self.has_hung_up = True
 
 
-def _command(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
-    # -P: the folder that the user stands in must not shadow the modules of this package.
+def _arguments(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
     return [
-        sys.executable,
-        "-P",
-        "-m",
-        "sweep.worker",
         f"--device={slot.torch_device}",
         f"--threads={slot.num_threads}",
         f"--down-fd={down_fd}",

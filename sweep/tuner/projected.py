@@ -86,7 +86,7 @@ def agree(ours: FrozenTrial, stored: FrozenTrial) -> bool:
 
 
 def _user_attrs(trial: Trial) -> dict[str, Any]:
-    attrs: dict[str, Any] = {"seed": trial.seed}
+    attrs: dict[str, Any] = {"trial": trial.number, "seed": trial.seed}
     if trial.cause is not None:
         attrs["cause"] = str(trial.cause)
     return attrs

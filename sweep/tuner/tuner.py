@@ -9,10 +9,11 @@ from itertools import islice
 from typing import Any
 
 import optuna
+from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, create_trial
 from optuna.trial import TrialState as OptunaState
 
-from sweep.records import Cause, Direction, Epoch, Params, Trial, TrialState
+from sweep.records import Cause, Direction, Epoch, Params, ParamValue, Trial, TrialState
 from sweep.space.space import Space
 from sweep.spec.study import SearchSpec
 from sweep.tuner.distributions import sampled_params, suggest
@@ -55,7 +56,6 @@ class Tuner:
 
     def begin(self, number: int, params: Params) -> None:
         """Take up a trial whose params were not drawn here."""
-        self._tried.add(self._space.key(params))
         self._insert(number, params, OptunaState.RUNNING, None, {}, {})
 
     def attrs(self, number: int) -> dict[str, Any]:
@@ -139,11 +139,20 @@ class Tuner:
         return params
 
     def _add(self, trial: Trial, values: Mapping[int, float]) -> None:
-        self._tried.add(self._space.key(trial.params))
         state = optuna_state(trial.state, trial.cause)
         if trial.state is TrialState.FAILED:
             values = {}
         self._insert(trial.number, trial.params, state, trial.value, values, trial.tuner_attrs)
+
+    def _known_params(
+        self, params: Params
+    ) -> tuple[dict[str, ParamValue], dict[str, BaseDistribution]]:
+        """What a sampler can learn from: nothing of params that are no point of this space, as
+        those of a trial from before the space was changed may be."""
+        if next(self._space.misfits(params), None) is not None:
+            return {}, {}
+        self._tried.add(self._space.key(params))
+        return sampled_params(self._space, params)
 
     def _insert(
         self,
@@ -154,7 +163,7 @@ class Tuner:
         values: Mapping[int, float],
         attrs: Mapping[str, Any],
     ) -> None:
-        inner, distributions = sampled_params(self._space, params)
+        inner, distributions = self._known_params(params)
         self._study.add_trial(
             create_trial(
                 state=state,
