@@ -62,7 +62,7 @@ def check_keys_once(reader: Reader, training: Mapping[str, Any]) -> None:
     for place in (("space",), ("configurations", 0)):
         given = reader.value(place) if reader.has(place[:1]) else None
         for name in given if isinstance(given, dict) else ():
-            if name in training:
+            if name in training and name != "epochs":
                 line = reader.document.mark(("training", name)).line
                 where = "training" if line is None else f"training (line {line})"
                 message = f"{dotted((*place, name))} is also in {where}; remove one of the two"
@@ -106,7 +106,11 @@ def _check_schedule(reader: Reader, draft: Draft, space: Space) -> None:
             message = f"{_named(place, 'milestones')} reach epoch {last}, but the last of {epochs}"
             reader.complain(place, f"{message} is epoch {epochs - 1}; take earlier ones")
     for place, values in _possible(reader, draft, space, "schedule"):
-        if "multistep" in values and all(value == () for _, each in milestones for value in each):
+        if (
+            "multistep" in values
+            and milestones
+            and all(value == () for _, each in milestones for value in each)
+        ):
             message = f"{_named(place, 'schedule')} multistep needs milestones"
             reader.complain(place, f"{message}; add training.milestones")
 

@@ -63,7 +63,7 @@ def _complain_of_circle(reader: Reader, waiting: Mapping[str, Param]) -> None:
     while trail[-1] not in trail[:-1]:
         trail.append(next(name for name in waiting[trail[-1]].parents if name in waiting))
     circle = trail[trail.index(trail[-1]) :]
-    message = f"`when` goes in a circle: {' asks about '.join(map(plain, circle))}; remove one"
+    message = f"`when` goes in a circle: {' -> '.join(map(plain, circle))}; remove one"
     reader.complain(("space", min(circle, key=list(waiting).index)), message)
 
 

@@ -47,10 +47,10 @@ def _read_distribution(
         _check_company(reader, place, given, "value", _CONSTANT)
         value = reader.fit((*place, "value"), given.get("value", BROKEN), kind)
         return None if value is BROKEN else Constant(value=value)
-    if reader.has((*place, "choices")) or given.get("type") == "categorical":
+    if reader.is_given((*place, "choices")) or given.get("type") == "categorical":
         _check_company(reader, place, given, "choices", _CHOICES)
         return _read_choices(reader, place, given, kind)
-    if not any(reader.has((*place, key)) for key in _RANGE[:-1]):
+    if not any(reader.is_given((*place, key)) for key in _RANGE[:-1]):
         allowed = "type, low and high, or choices, or value"
         reader.complain(place, f"{dotted(place)} says nothing of its values; give {allowed}")
         return None
@@ -100,10 +100,11 @@ def _read_choices(
         sorts = " and ".join(dict.fromkeys(_sort(each) for each in entries))
         reader.complain(inner, f"{dotted(inner)} mixes {sorts}; keep to one sort")
         return None
+    if _has_repeated(reader, inner, entries):
+        return None
     fitted = [reader.fit((*inner, i), each, kind) for i, each in enumerate(entries)]
     if not fitted or any(value is BROKEN for value in fitted):
         return None
-    _check_repeated(reader, inner, entries)
     return Categorical(choices=tuple(fitted))
 
 
@@ -112,15 +113,20 @@ def _sort(value: Any) -> str:
         return "true/false"
     if isinstance(value, str):
         return "text"
-    return "numbers" if isinstance(value, int | float) else "other things"
+    if isinstance(value, int | float):
+        return "numbers"
+    return "empty entries" if value is None else "lists"
 
 
-def _check_repeated(reader: Reader, place: Place, entries: list[Any]) -> None:
+def _has_repeated(reader: Reader, place: Place, entries: list[Any]) -> bool:
+    has_repeated = False
     for index, entry in enumerate(entries):
-        first = next(each for each in (*entries[:index], entry) if is_same(each, entry))
-        if any(is_same(each, entry) for each in entries[:index]):
+        first = next((each for each in entries[:index] if is_same(each, entry)), None)
+        if first is not None:
             both = f"{shown(first)} and {shown(entry)}, which are the same"
             reader.complain((*place, index), f"{dotted(place)} holds {both}; remove one")
+            has_repeated = True
+    return has_repeated
 
 
 def _read_type(reader: Reader, place: Place, given: Mapping[str, Any], kind: Kind) -> Any:
@@ -179,8 +185,11 @@ def _is_sound(reader: Reader, place: Place, values: Mapping[str, Any], kind: Kin
         faults.append(("low", f"log needs a low above 0, not {low!r}; raise it or remove log"))
     if values.get("log") and step is not None:
         faults.append(("step", "log and step exclude each other; remove one"))
-    if step is not None and low < high and not 1 <= (high - low) / step <= _MAX_STEPS:
-        faults.append(("step", f"step {step!r} does not divide {low!r} to {high!r}; change it"))
+    if step is not None and low < high and step > high - low:
+        message = f"step {step!r} is wider than {low!r} to {high!r}; take a smaller one"
+        faults.append(("step", message))
+    if step is not None and (high - low) / step > _MAX_STEPS:
+        faults.append(("step", f"step {step!r} makes over {_MAX_STEPS} points; take a larger one"))
     for key, message in faults:
         reader.complain((*place, key), f"{name}: {message}")
     fitted = [reader.fit((*place, key), values[key], kind) for key in ("low", "high")]

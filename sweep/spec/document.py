@@ -236,5 +236,6 @@ def _syntax_message(error: MarkedYAMLError) -> str:
     if "mapping values are not allowed" in problem:
         return "a second colon, or a wrong indentation; quote text that holds ': '"
     if "cannot start any token" in problem:
-        return f"{problem.removesuffix(' that cannot start any token')} starts no value; quote it"
+        character = problem.removeprefix("found ").removesuffix(" that cannot start any token")
+        return f"the {character} starts no value; quote it"
     return f"broken YAML: {' '.join(problem.split())}; look at this line and the one before"

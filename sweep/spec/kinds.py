@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sweep.space.names import hint
+from sweep.space.names import nearest
 from sweep.spec.words import CHOICE_SLIPS
 
 MAX_WHOLE = 2**53
@@ -47,6 +47,8 @@ class Whole:
 
     @property
     def allowed(self) -> str:
+        if self.low == -MAX_WHOLE:
+            return "a whole number"
         if self.high == MAX_WHOLE:
             return f"a whole number of at least {self.low}"
         return f"a whole number from {self.low} to {self.high}"
@@ -106,9 +108,10 @@ class OneOf:
         word = value.casefold()
         if word in self.words:
             return word
-        slip = CHOICE_SLIPS.get(word)
-        advice = f"did you mean {slip}?" if slip in self.words else hint(value, self.words)
-        raise Unfit(f"is {found(value)}; it takes {self.allowed}: {advice}")
+        slip = CHOICE_SLIPS.get(word, "")
+        near = slip if slip.partition(" ")[0] in self.words else nearest(value, self.words)
+        advice = f": did you mean {near}?" if near else ""
+        raise Unfit(f"is {found(value)}; it takes {self.allowed}{advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,10 @@ def found(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return _shortened(repr(value)) if abs(value) < 10**40 else "an enormous number"
-    return "a mapping" if isinstance(value, Mapping) else "a list"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    is_flat = not any(isinstance(each, Mapping | list) for each in value)
+    return _shortened(f"[{', '.join(map(str, value))}]") if is_flat else "a list"
 
 
 def unfit(value: Any, kind: Kind) -> Unfit:

@@ -34,7 +34,7 @@ class Function:
 
     @property
     def allowed(self) -> str:
-        return "FILE.py:NAME or MODULE:NAME, such as ./mine.py:train"
+        return "FILE.py:NAME or MODULE:NAME, such as ./mine.py:name"
 
     def fit(self, value: Any) -> str:
         match = _FUNCTION.fullmatch(Text(4096).fit(value))

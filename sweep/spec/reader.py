@@ -10,19 +10,21 @@ from typing import Any
 from sweep.errors import Problem
 from sweep.spec.document import BROKEN, Document, Place, dotted, plain
 from sweep.spec.kinds import Kind, Unfit, found
-from sweep.spec.words import key_hint
+from sweep.spec.words import key_hint, meant_key
 
 
 @dataclass(kw_only=True, slots=True)
 class Reader:
     """A document being read, with all that was found wrong so far.
 
-    `elsewhere` holds the whole paths of all known keys, for hints about misplaced ones.
+    `elsewhere` holds the whole paths of all known keys, for hints about misplaced ones. `meant`
+    holds the places of keys that were given under another name, so as not to miss them as well.
     """
 
     document: Document
     elsewhere: Iterable[str] = ()
     problems: list[Problem] = field(default_factory=list)
+    meant: set[Place] = field(default_factory=set)
 
     def complain(self, place: Place, message: str) -> None:
         """Adds a problem at the line of a place, or where it would belong."""
@@ -42,6 +44,10 @@ class Reader:
             return isinstance(place[-1], int) and place[-1] < len(holder)
         return not place or (isinstance(holder, dict) and place[-1] in holder)
 
+    def is_given(self, place: Place) -> bool:
+        """Whether a key is there, or was meant by an unknown one."""
+        return self.has(place) or place in self.meant
+
     def alternative(self, name: str, index: int) -> Place:
         """Where an alternative of a param stands: in a list, or as the param itself."""
         place = ("space", name)
@@ -52,6 +58,12 @@ class Reader:
         value = self.value(place)
         names = list(keys)
         if value is BROKEN or not self.has(place):
+            return {}
+        if value is None:
+            message = f"{dotted(place)} is empty; write its keys ({', '.join(names)})"
+            self.complain(
+                place, f"{message}, or remove it" if names else f"{dotted(place)} is empty"
+            )
             return {}
         if not isinstance(value, dict):
             listed = f": write its keys ({', '.join(names)})" if names else ""
@@ -95,6 +107,12 @@ class Reader:
                 where = f" in {dotted(place)}" if place else ""
                 advice = key_hint(key, names, self.elsewhere)
                 self.complain((*place, key), f"unknown key {plain(key)}{where}; {advice}")
+                self._remember(place, meant_key(key, names, self.elsewhere), names)
+
+    def _remember(self, place: Place, meant: str | None, here: list[str]) -> None:
+        if meant is not None:
+            inside = place if meant in here else ()
+            self.meant.add((*inside, *meant.split(".")))
 
     def fit(self, place: Place, value: Any, kind: Kind) -> Any:
         """The value in its final form, or BROKEN after a complaint."""
@@ -107,8 +125,8 @@ class Reader:
             return BROKEN
 
     def require(self, place: Place, allowed: str) -> bool:
-        """Complains if a key is not given; says whether it is."""
-        if not self.has(place):
+        """Complains if a key is not given, under any name; says whether it is there."""
+        if not self.is_given(place):
             self.complain(place, f"{dotted(place)} is missing; it takes {allowed}: add it")
         return self.has(place)
 

@@ -26,7 +26,7 @@ def read_space(reader: Reader, is_own: bool) -> Space | None:
     `is_own`: the params go to a function of the user's, so that any identifier is one.
     """
     num_before = len(reader.problems)
-    has_space, has_rows = reader.has(("space",)), reader.has(("configurations",))
+    has_space, has_rows = reader.is_given(("space",)), reader.is_given(("configurations",))
     if has_space and has_rows:
         message = "configurations stand instead of a space, and both are here; remove one"
         reader.complain(("configurations",), message)
@@ -79,9 +79,10 @@ def _new_point(
 
 def _read_params(reader: Reader, is_own: bool) -> Space:
     place = ("space",)
-    given = reader.mapping(place, ())
-    if reader.value(place) == {}:
+    if reader.has(place) and not reader.value(place):
         reader.complain(place, f"space is empty; add params such as lr: {_PARAM_EXAMPLE}")
+        return Space()
+    given = reader.mapping(place, ())
     if len(given) > _MAX_PARAMS:
         reader.complain(place, f"{len(given)} params; at most {_MAX_PARAMS} are taken: fix some")
         return Space()

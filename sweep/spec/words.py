@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sweep.space.names import hint
+from sweep.space.names import nearest
 
 CHOICE_SLIPS = {
     "max": "maximize",
@@ -42,9 +42,9 @@ CHOICE_SLIPS = {
     "best": "best_and_last",
     "momentum": "sgd",
     "uniform": "float",
-    "loguniform": "float",
-    "log_uniform": "float",
-    "log_uniform_values": "float",
+    "loguniform": "float with log: true",
+    "log_uniform": "float with log: true",
+    "log_uniform_values": "float with log: true",
     "double": "float",
     "number": "float",
     "real": "float",
@@ -134,16 +134,21 @@ _KEY_SLIPS = {
 }
 
 
-def key_hint(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
-    """What to do about an unknown key: another tool's word, a key of another place, a near one.
+def meant_key(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> str | None:
+    """What an unknown key stands for: another tool's word, a key of another place, a near one.
 
     `elsewhere` holds the whole paths of the keys of all other places: training.epochs.
     """
     here, there = list(known), list(elsewhere)
     for meant in _KEY_SLIPS.get(key.casefold(), ()):
         if meant in here or meant in there:
-            return f"did you mean {meant}?"
+            return meant
     places = [path for path in there if path.rpartition(".")[2] == key.casefold()]
-    if len(places) == 1:
-        return f"did you mean {places[0]}?"
-    return hint(key, here)
+    return places[0] if len(places) == 1 else nearest(key, here)
+
+
+def key_hint(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
+    """What to do about an unknown key: the one that is meant, or all that are known."""
+    here = list(known)
+    meant = meant_key(key, here, elsewhere)
+    return f"did you mean {meant}?" if meant else f"known: {', '.join(here) or 'none'}"
