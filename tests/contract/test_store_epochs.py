@@ -1,0 +1,74 @@
+"""Epochs: what is stored of them, and which row counts where attempts overlap."""
+
+import math
+
+import pytest
+
+from sweep.records import Cause
+from tests.contract.stored import add_trial, epoch, start
+
+
+@pytest.fixture
+def running(leadership):
+    add_trial(leadership)
+    start(leadership)
+    return leadership
+
+
+def restart(leadership, attempt):
+    leadership.interrupt(trial=0, attempt=attempt, cause=Cause.LOST)
+    start(leadership)
+
+
+def test_an_epoch_comes_back_as_it_was_stored(store, study, running):
+    full = epoch(metrics={"z": 0.1 + 0.2, "a": -1e-300, "größe %": 3.0})
+    bare = epoch(1, lr=None, images_per_s=None, peak_memory_bytes=None, checkpoint=None)
+    running.store_epoch(full)
+    running.store_epoch(bare)
+    assert store.epochs(study.id) == (full, bare)
+    assert list(store.epochs(study.id)[0].metrics) == ["z", "a", "größe %"]
+
+
+def test_a_number_that_is_not_finite_comes_back_as_none(store, study, running):
+    running.store_epoch(epoch(metrics={"a": math.nan, "b": math.inf, "c": None}, lr=math.nan))
+    (stored,) = store.epochs(study.id)
+    assert stored.metrics == {"a": None, "b": None, "c": None}
+    assert stored.lr is None
+
+
+def test_the_same_epoch_twice_is_stored_once_as_it_was_first(store, study, running):
+    running.store_epoch(epoch(metrics={"test_accuracy": 0.1}))
+    running.store_epoch(epoch(metrics={"test_accuracy": 0.9}))
+    assert [row.metrics for row in store.epochs(study.id)] == [{"test_accuracy": 0.1}]
+
+
+def test_epochs_are_sorted_by_trial_and_epoch(store, study, leadership):
+    for number in (1, 0):
+        add_trial(leadership, number)
+        start(leadership, number)
+        for index in (10, 9, 0):
+            leadership.store_epoch(epoch(index, trial=number))
+    found = [(row.trial, row.epoch) for row in store.epochs(study.id)]
+    assert found == [(0, 0), (0, 9), (0, 10), (1, 0), (1, 9), (1, 10)]
+
+
+def test_the_row_of_the_latest_attempt_that_reached_an_epoch_counts(store, study, running):
+    for index in range(4):
+        running.store_epoch(epoch(index, attempt=1))
+    restart(running, 1)
+    for index in (2, 3):
+        running.store_epoch(epoch(index, attempt=2))
+    restart(running, 2)
+    for index in (0, 1, 2):
+        running.store_epoch(epoch(index, attempt=3))
+    found = [(row.epoch, row.attempt) for row in store.epochs(study.id)]
+    assert found == [(0, 3), (1, 3), (2, 3), (3, 2)]
+    assert store.snapshot(study.id).epochs == store.epochs(study.id)
+
+
+def test_attempts_are_sorted_by_trial_and_attempt(store, study, running):
+    add_trial(running, 1)
+    start(running, 1)
+    restart(running, 1)
+    found = [(attempt.trial, attempt.attempt) for attempt in store.attempts(study.id)]
+    assert found == [(0, 1), (0, 2), (1, 1)]
