@@ -31,8 +31,8 @@ class Optimizer:
     `grad_scale` and `found_inf` around a step of those that can scale by themselves.
     """
 
-    grad_scale: Tensor | None = None
-    found_inf: Tensor | None = None
+    grad_scale: Tensor
+    found_inf: Tensor
 
     def __init__(self, parameters: Iterable[nn.Parameter], training: TrainingValues) -> None:
         self.weights = [weight for weight in parameters if weight.requires_grad]
@@ -84,8 +84,8 @@ class Optimizer:
             moments["momentum"],  # type: ignore[arg-type]
             foreach=False,
             fused=True,
-            grad_scale=self.grad_scale,
-            found_inf=self.found_inf,
+            grad_scale=getattr(self, "grad_scale", None),
+            found_inf=getattr(self, "found_inf", None),
             weight_decay=self._weight_decay,
             momentum=self._momentum,
             lr=self.lr,
@@ -105,8 +105,8 @@ class Optimizer:
             moments["steps"],
             foreach=False,
             fused=True,
-            grad_scale=self.grad_scale,
-            found_inf=self.found_inf,
+            grad_scale=getattr(self, "grad_scale", None),
+            found_inf=getattr(self, "found_inf", None),
             amsgrad=False,
             beta1=ADAM_BETAS[0],
             beta2=ADAM_BETAS[1],

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from sweep.clock import monotonic_s
+from sweep.errors import DataError
 from sweep.spec.recipe import DataSpec, ModelSpec
 from sweep.spec.training import TrainingValues
 from sweep.training.dataset import load_dataset
@@ -84,6 +85,11 @@ class _Run:
             Augmentation(crop=crop, flip=flip),
             self._normalization,
         )
+        if len(self._batches) == 0:
+            raise DataError(
+                f"batch_size is {training.batch_size}, but there are only "
+                f"{len(self._data.train)} training images; use smaller batches"
+            )
         self._schedule = _schedule(training, len(self._batches))
         model = build_model(
             config.model,
