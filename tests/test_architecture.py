@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import grimp
@@ -63,6 +64,16 @@ def roots_loaded_by(module: str) -> set[str]:
     return set(loaded.stdout.split())
 
 
+def importers_of(imports: grimp.ImportGraph, library: str) -> set[str]:
+    used = library in imports.modules
+    return imports.find_modules_that_directly_import(library) if used else set()
+
+
+def door_of(module: str) -> str:
+    """The package of ours that a module lies in: store for sweep.store.reads."""
+    return module.split(".")[1]
+
+
 def functions_of(path: Path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -76,25 +87,29 @@ def test_imports_only_go_down_and_siblings_never_meet():
 
 @pytest.mark.parametrize("library", DOORS)
 def test_a_heavy_library_is_imported_through_its_door_only(imports, library):
-    assert library in imports.modules, f"nothing imports {library}: take it out of this table"
-    importers = imports.find_modules_that_directly_import(library)
-    assert not {name for name in importers if name.split(".")[1] not in DOORS[library]}
+    assert find_spec(library), f"{library} is no library here"
+    strangers = {
+        name for name in importers_of(imports, library) if door_of(name) not in DOORS[library]
+    }
+    assert not strangers
 
 
 @pytest.mark.parametrize("program", OUT_OF_REACH)
 def test_a_program_cannot_reach_what_is_not_its_own(imports, program):
-    for library in OUT_OF_REACH[program]:
+    for library in OUT_OF_REACH[program] & imports.modules:
         chain = imports.find_shortest_chain(f"sweep.{program}", library, as_packages=True)
         assert chain is None, " -> ".join(chain)
 
 
 def test_the_command_line_starts_without_any_heavy_library():
-    assert not roots_loaded_by("sweep.cli.main") & HEAVY
+    unwanted = roots_loaded_by("sweep.cli.main") & HEAVY
+    assert not unwanted
 
 
 def test_the_worker_starts_without_a_database_driver_and_without_optuna():
-    loaded = roots_loaded_by("sweep.worker.__main__")
-    assert not loaded & {"sqlalchemy", "sqlite3", "psycopg", "optuna", "pandas", "plotly"}
+    drivers = {"sqlalchemy", "sqlite3", "psycopg", "optuna", "pandas", "plotly"}
+    unwanted = roots_loaded_by("sweep.worker.__main__") & drivers
+    assert not unwanted
 
 
 def test_importing_a_package_imports_nothing_of_ours():
