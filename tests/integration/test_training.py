@@ -150,7 +150,7 @@ def test_digits_are_learnt_in_four_epochs() -> None:
     config = TrainConfig(
         data=DataSpec(name="digits"), model=ModelSpec(width=16), training=training, seed=0
     )
-    assert all_numbers(config)[-1]["test_accuracy"] > 0.94
+    assert all_numbers(config)[-1]["test_accuracy"] > 0.9
 
 
 @pytest.mark.parametrize("precision", ["fp32", "fp16"])
