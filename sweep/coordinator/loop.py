@@ -5,11 +5,15 @@ projection are handed in and outlive it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
-from sweep import clock
-from sweep.coordinator.checkpoints import KeptCheckpoints, resumable
+from sweep.coordinator.busy import (
+    Busy,
+    Verdict,
+    assignment_for,
+    epoch_from,
+    is_current,
+    kept_for,
+)
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.ending import Ending, FailureWatch
 from sweep.coordinator.events import (
@@ -31,7 +35,6 @@ from sweep.records import Cause, Epoch, Trial, TrialState
 from sweep.spec.study import StudySpec
 from sweep.wire import (
     Action,
-    Assignment,
     Decision,
     EpochReport,
     Failed,
@@ -43,24 +46,6 @@ from sweep.wire import (
 
 _TICK_S = 1.0
 _MAX_ATTEMPTS_WITHOUT_EPOCH = 3
-
-
-class Verdict(StrEnum):
-    """Why a worker was told to stop."""
-
-    PRUNED = "pruned"
-    DIVERGED = "diverged"
-    DRAINED = "drained"
-
-
-@dataclass(kw_only=True, slots=True)
-class Busy:
-    """A slot at work: its trial as it runs, and what was decided of it."""
-
-    slot: Slot
-    trial: Trial
-    kept: KeptCheckpoints
-    verdict: Verdict | None = None
 
 
 class Loop:
@@ -90,12 +75,12 @@ class Loop:
     def run(self) -> Iterator[Event]:
         """Lead the study; every event as it happens, `SweepEnded` last."""
         while True:
+            yield from self._oversee()
             yield from self._fill()
             if not self._busy and not self._may_start():
                 break
             for event in self._fleet.wait(self._patience_s()):
                 yield from self._handle(event)
-            yield from self._oversee()
         yield self._ended()
 
     def _fill(self) -> Iterator[Event]:
@@ -133,32 +118,13 @@ class Loop:
             num_slots=len(self._fleet.slots),
             log=str(log),
         )
-        self._busy[slot.index] = Busy(slot=slot, trial=trial, kept=self._kept(trial))
-        self._fleet.send(slot, self._assignment(trial, str(log)))
+        self._busy[slot.index] = Busy(
+            slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
+        )
+        self._fleet.send(
+            slot, assignment_for(self._spec, trial, self._ledger, self._folder, str(log))
+        )
         return TrialStarted(slot=slot, trial=trial)
-
-    def _kept(self, trial: Trial) -> KeptCheckpoints:
-        objective = self._spec.objective
-        return KeptCheckpoints(
-            self._spec.checkpoints.keep,
-            objective.metric,
-            objective.direction,
-            self._ledger.epochs_of(trial.number),
-        )
-
-    def _assignment(self, trial: Trial, log: str) -> Assignment:
-        return Assignment(
-            trial=trial.number,
-            attempt=trial.attempt,
-            seed=trial.seed,
-            params=self._spec.flat_params(trial.params),
-            metric=self._spec.objective.metric,
-            folder=str(self._folder.trial(trial.number)),
-            log=log,
-            keeps_checkpoints=self._spec.checkpoints.keep != "none",
-            checkpoint_every=self._spec.checkpoints.every_epochs,
-            resume=resumable(self._ledger.epochs_of(trial.number)),
-        )
 
     def _patience_s(self) -> float:
         due_s = self._crew.next_restart_s() if self._may_start() else None
@@ -179,7 +145,7 @@ class Loop:
                 raise refused(message)
             case EpochReport() | Finished() | Failed():
                 busy = self._busy.get(slot.index)
-                if busy is not None and _is_current(message, busy.trial):
+                if busy is not None and is_current(message, busy.trial):
                     yield from self._on_report(busy, message)
 
     def _on_report(self, busy: Busy, message: EpochReport | Finished | Failed) -> Iterator[Event]:
@@ -196,7 +162,7 @@ class Loop:
                 yield self._on_failed(busy, message)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
-        epoch = _epoch(report)
+        epoch = epoch_from(report)
         self._ledger.store_epoch(epoch)
         busy.verdict = self._verdict(report, epoch)
         action = Action.CONTINUE if busy.verdict is None else Action.STOP
@@ -294,22 +260,3 @@ class Loop:
         if self._ledger.has_complete:
             return SweepEnded(reason=reason, exit_code=0)
         return SweepEnded(reason=f"{reason}, none of them complete", exit_code=1)
-
-
-def _is_current(message: EpochReport | Finished | Failed, trial: Trial) -> bool:
-    return (message.trial, message.attempt) == (trial.number, trial.attempt)
-
-
-def _epoch(report: EpochReport) -> Epoch:
-    return Epoch(
-        trial=report.trial,
-        attempt=report.attempt,
-        epoch=report.epoch,
-        metrics=report.metrics,
-        lr=report.lr,
-        epoch_s=report.epoch_s,
-        images_per_s=report.images_per_s,
-        peak_memory_bytes=report.peak_memory_bytes,
-        checkpoint=report.checkpoint,
-        stored_at=clock.utc_now(),
-    )

@@ -1,0 +1,80 @@
+"""A busy slot: the trial that runs there, what its worker is told of it, and what was decided."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sweep import clock
+from sweep.coordinator.checkpoints import KeptCheckpoints, resumable
+from sweep.coordinator.folders import StudyFolder
+from sweep.coordinator.ledger import Ledger
+from sweep.fleet.slots import Slot
+from sweep.records import Epoch, Trial
+from sweep.spec.study import StudySpec
+from sweep.wire import Assignment, EpochReport, Failed, Finished
+
+
+class Verdict(StrEnum):
+    """Why a worker was told to stop."""
+
+    PRUNED = "pruned"
+    DIVERGED = "diverged"
+    DRAINED = "drained"
+
+
+@dataclass(kw_only=True, slots=True)
+class Busy:
+    """A slot at work: its trial as it runs, and what was decided of it."""
+
+    slot: Slot
+    trial: Trial
+    kept: KeptCheckpoints
+    verdict: Verdict | None = None
+
+
+def kept_for(spec: StudySpec, trial: Trial, ledger: Ledger) -> KeptCheckpoints:
+    """The checkpoints that a trial has on disk."""
+    return KeptCheckpoints(
+        spec.checkpoints.keep,
+        spec.objective.metric,
+        spec.objective.direction,
+        ledger.epochs_of(trial.number),
+    )
+
+
+def assignment_for(
+    spec: StudySpec, trial: Trial, ledger: Ledger, folder: StudyFolder, log: str
+) -> Assignment:
+    """What a worker is told of the current attempt of a trial."""
+    return Assignment(
+        trial=trial.number,
+        attempt=trial.attempt,
+        seed=trial.seed,
+        params=spec.flat_params(trial.params),
+        metric=spec.objective.metric,
+        folder=str(folder.trial(trial.number)),
+        log=log,
+        keeps_checkpoints=spec.checkpoints.keep != "none",
+        checkpoint_every=spec.checkpoints.every_epochs,
+        resume=resumable(ledger.epochs_of(trial.number)),
+    )
+
+
+def is_current(message: EpochReport | Finished | Failed, trial: Trial) -> bool:
+    """Whether a message is of the attempt that runs; what any other says is refused."""
+    return (message.trial, message.attempt) == (trial.number, trial.attempt)
+
+
+def epoch_from(report: EpochReport) -> Epoch:
+    """The record of a reported epoch."""
+    return Epoch(
+        trial=report.trial,
+        attempt=report.attempt,
+        epoch=report.epoch,
+        metrics=report.metrics,
+        lr=report.lr,
+        epoch_s=report.epoch_s,
+        images_per_s=report.images_per_s,
+        peak_memory_bytes=report.peak_memory_bytes,
+        checkpoint=report.checkpoint,
+        stored_at=clock.utc_now(),
+    )

@@ -1,0 +1,400 @@
+"""The coordinator with real processes, a real Optuna and a real SQLite; training is acted out."""
+
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import optuna
+import pytest
+
+from sweep.coordinator.events import EpochStored, SweepEnded, TrialFinished, TrialStarted
+from sweep.coordinator.session import run_study
+from sweep.errors import (
+    DataError,
+    DeviceError,
+    LedByAnotherError,
+    StorageError,
+    TrainFunctionError,
+    UsageError,
+)
+from sweep.records import Cause, RequestKind, Snapshot, TrialState
+from sweep.space.distributions import Categorical, Float
+from sweep.spec.study import BudgetSpec, PrunerSpec, SearchSpec
+from sweep.store.store import open_store
+from tests.scripted import (
+    QUALITY,
+    acts,
+    run_to_end,
+    run_until,
+    scripted_plan,
+    scripted_spec,
+    space_of,
+    stored,
+)
+
+MEDIAN = SearchSpec(pruner=PrunerSpec(name="median", startup_trials=2, min_epochs=1))
+
+
+def _outcomes(snapshot: Snapshot) -> list[tuple[object, ...]]:
+    return [
+        (trial.number, dict(trial.params), trial.state, trial.cause, trial.value, trial.seed)
+        for trial in snapshot.trials
+    ]
+
+
+def _measurements(snapshot: Snapshot) -> list[tuple[object, ...]]:
+    return [(each.trial, each.epoch, dict(each.metrics)) for each in snapshot.epochs]
+
+
+def test_a_study_ends_with_all_its_trials_finished_and_every_epoch_stored(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=5), slots=2)
+    assert run_to_end(plan) == SweepEnded(reason="all trials are finished", exit_code=0)
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 5
+    assert len(snapshot.epochs) == 15
+    assert all(attempt.num_slots == 2 for attempt in snapshot.attempts)
+
+
+def test_the_value_of_a_complete_trial_is_that_of_its_last_epoch(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=1))
+    run_to_end(plan)
+    snapshot = stored(plan)
+    assert snapshot.trials[0].value == snapshot.epochs[-1].metrics["test_accuracy"]
+
+
+def test_optuna_loads_the_same_trials_params_epochs_and_states(tmp_path: Path) -> None:
+    space = acts("fine", "raise", "nan", "memory", "die")
+    plan = scripted_plan(tmp_path, scripted_spec(space), slots=2)
+    run_to_end(plan)
+    snapshot = stored(plan)
+    study = optuna.load_study(study_name="scripted", storage=plan.url)
+    states = {
+        0: optuna.trial.TrialState.COMPLETE,
+        1: optuna.trial.TrialState.FAIL,
+        2: optuna.trial.TrialState.PRUNED,
+        3: optuna.trial.TrialState.PRUNED,
+        4: optuna.trial.TrialState.FAIL,
+    }
+    assert {each.number: each.state for each in study.trials} == states
+    assert [each.params for each in study.trials] == [dict(t.params) for t in snapshot.trials]
+    assert [each.value for each in study.trials] == [t.value for t in snapshot.trials]
+    assert study.direction is optuna.study.StudyDirection.MAXIMIZE
+    for trial in study.trials:
+        ours = {
+            each.epoch: each.metrics["test_accuracy"]
+            for each in snapshot.epochs
+            if each.trial == trial.number and each.metrics["test_accuracy"] is not None
+        }
+        assert trial.intermediate_values == ours
+
+
+def test_a_projection_that_was_tampered_with_is_made_anew_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=3))
+    run_to_end(plan)
+    before = optuna.load_study(study_name="scripted", storage=plan.url).trials
+    optuna.delete_study(study_name="scripted", storage=plan.url)
+    forged = optuna.create_study(study_name="scripted", storage=plan.url, direction="maximize")
+    forged.add_trial(optuna.create_trial(state=optuna.trial.TrialState.COMPLETE, value=9.0))
+    run_to_end(scripted_plan(tmp_path, scripted_spec(trials=4)))
+    after = optuna.load_study(study_name="scripted", storage=plan.url).trials
+    assert [each.params for each in after[:3]] == [each.params for each in before]
+    assert [each.value for each in after[:3]] == [each.value for each in before]
+    assert len(after) == 4
+
+
+def test_a_trial_below_the_median_is_pruned_with_the_value_of_its_last_epoch(
+    tmp_path: Path,
+) -> None:
+    space = space_of(quality=Categorical(choices=(0.9, 0.8, 0.1)))
+    search = MEDIAN.model_copy(update={"sampler": "grid"})
+    plan = scripted_plan(tmp_path, scripted_spec(space, search=search))
+    run_to_end(plan)
+    snapshot = stored(plan)
+    states = [trial.state for trial in snapshot.trials]
+    assert states == [TrialState.COMPLETE, TrialState.COMPLETE, TrialState.PRUNED]
+    assert snapshot.trials[2].value == pytest.approx(0.05)
+    assert sum(each.trial == 2 for each in snapshot.epochs) == 1
+    folder = tmp_path / "runs" / "scripted" / "trials"
+    assert not list((folder / "00002").glob("*.pt")), "a pruned trial keeps no checkpoint"
+    assert [path.name for path in (folder / "00000").glob("*.pt")] == ["a1-e2.pt"]
+
+
+def test_the_pruner_is_not_asked_after_the_last_epoch(tmp_path: Path) -> None:
+    space = space_of(quality=Categorical(choices=(0.9, 0.8, 0.1)))
+    search = SearchSpec(
+        sampler="grid", pruner=PrunerSpec(name="median", startup_trials=1, min_epochs=3)
+    )
+    plan = scripted_plan(tmp_path, scripted_spec(space, search=search, epochs=3))
+    run_to_end(plan)
+    assert [trial.state for trial in stored(plan).trials] == [TrialState.COMPLETE] * 3
+
+
+@pytest.mark.parametrize(
+    ("act", "cause", "num_attempts", "num_epochs"),
+    [
+        ("raise", Cause.EXCEPTION, 3, 1),
+        ("memory", Cause.OUT_OF_MEMORY, 1, 1),
+        ("nan", Cause.DIVERGED, 1, 2),
+        ("die", Cause.LOST, 3, 1),
+        ("exit", Cause.LOST, 3, 1),
+    ],
+)
+def test_a_trial_that_goes_wrong_after_an_epoch_fails_with_its_cause(
+    tmp_path: Path, act: str, cause: Cause, num_attempts: int, num_epochs: int
+) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts(act, "fine")))
+    assert run_to_end(plan).exit_code == 0
+    snapshot = stored(plan)
+    bad, good = snapshot.trials
+    assert (bad.state, bad.cause, bad.attempt) == (TrialState.FAILED, cause, num_attempts)
+    assert bad.value is None
+    assert bad.message
+    assert sum(each.trial == 0 for each in snapshot.epochs) == num_epochs
+    assert good.state is TrialState.COMPLETE
+
+
+def test_an_exception_before_the_first_epoch_is_not_tried_again(tmp_path: Path) -> None:
+    spec = scripted_spec(acts("raise", "fine"), training={"at": 0})
+    plan = scripted_plan(tmp_path, spec)
+    run_to_end(plan)
+    assert stored(plan).trials[0].attempt == 1
+
+
+def test_a_lost_worker_is_replaced_and_its_trial_goes_on_from_its_checkpoint(
+    tmp_path: Path,
+) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts("die once"), training={"at": 2}))
+    run_to_end(plan)
+    snapshot = stored(plan)
+    assert snapshot.trials[0].state is TrialState.COMPLETE
+    assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 1), (1, 1), (2, 2)]
+    first, second = snapshot.attempts
+    assert (first.state, first.cause) == (TrialState.FAILED, Cause.LOST)
+    assert first.message == "the worker killed by signal 9 (SIGKILL)"
+    assert (second.state, second.cause) == (TrialState.COMPLETE, None)
+
+
+def test_a_broken_train_function_stops_the_study_at_its_first_trial(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts("break", "fine")))
+    assert run_to_end(plan) == SweepEnded(reason="acted: break", exit_code=1)
+    assert [trial.cause for trial in stored(plan).trials] == [Cause.EXCEPTION]
+
+
+def test_a_study_whose_first_five_trials_fail_alike_stops_and_says_so(tmp_path: Path) -> None:
+    space = space_of(quality=Float(low=0.1, high=1.0), act=Categorical(choices=("raise", "fine")))
+    spec = scripted_spec(space, trials=20, training={"at": 0})
+    always = scripted_spec(
+        space_of(quality=Float(low=0.1, high=1.0)),
+        trials=20,
+        training={"at": 0, "act": "raise"},
+    )
+    plan = scripted_plan(tmp_path, always)
+    ended = run_to_end(plan)
+    assert ended.exit_code == 1
+    assert ended.reason == "the first 5 trials all failed alike: acted: raise"
+    assert len(stored(plan).trials) == 5
+    assert spec.study == always.study
+
+
+def test_a_study_without_a_complete_trial_exits_with_1(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts("nan", "memory")))
+    ended = run_to_end(plan)
+    assert ended == SweepEnded(reason="the space is exhausted, none of them complete", exit_code=1)
+
+
+def test_more_slots_than_points_end_with_every_point_tried_once(tmp_path: Path) -> None:
+    space = space_of(quality=Categorical(choices=(0.3, 0.6, 0.9)))
+    plan = scripted_plan(tmp_path, scripted_spec(space, trials=50, search=MEDIAN), slots=5)
+    assert run_to_end(plan) == SweepEnded(reason="the space is exhausted", exit_code=0)
+    assert sorted(trial.params["quality"] for trial in stored(plan).trials) == [0.3, 0.6, 0.9]
+
+
+def test_enqueued_points_come_first_and_count(tmp_path: Path) -> None:
+    spec = scripted_spec(trials=3)
+    points = ({"quality": 0.5}, {"quality": 0.5}, {"quality": 0.25})
+    spec = type(spec)(**{**_fields(spec), "enqueue": points[:2]})
+    run_until(scripted_plan(tmp_path, spec), EpochStored)
+    more = type(spec)(**{**_fields(spec), "enqueue": points})
+    plan = scripted_plan(tmp_path, more)
+    run_to_end(plan)
+    trials = stored(plan).trials
+    assert [trial.params["quality"] for trial in trials] == [0.5, 0.5, 0.25]
+    assert all(trial.enqueued for trial in trials)
+
+
+def _fields(spec: object) -> dict[str, object]:
+    return {name: getattr(spec, name) for name in spec.__slots__}  # type: ignore[attr-defined]
+
+
+def test_a_finished_study_is_not_run_again_but_can_be_extended(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=2))
+    run_to_end(plan)
+    before = stored(plan)
+    assert run_to_end(plan).exit_code == 0
+    assert stored(plan) == before
+    extended = scripted_plan(tmp_path, scripted_spec(trials=2))
+    extended = type(extended)(**{**_fields(extended), "extra_trials": 2})
+    assert run_to_end(extended).exit_code == 0
+    assert len(stored(plan).trials) == 4
+    assert run_to_end(plan).reason == "nothing is left to do: all trials are finished"
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+@pytest.mark.parametrize("pruner", ["median", "asha", "percentile"])
+def test_a_study_that_was_killed_over_and_over_equals_an_unbroken_one(
+    tmp_path: Path, sampler: str, pruner: str
+) -> None:
+    search = SearchSpec.model_validate(
+        {
+            "sampler": sampler,
+            "startup_trials": 3,
+            "seed": 5,
+            "pruner": {"name": pruner, "startup_trials": 2, "min_epochs": 1},
+        }
+    )
+    space = space_of(
+        quality=Float(low=0.01, high=1.0, log=True), kind=Categorical(choices=("a", "b", "c"))
+    )
+    spec = scripted_spec(space, trials=14, epochs=4, search=search)
+    unbroken = scripted_plan(tmp_path / "unbroken", spec)
+    run_to_end(unbroken)
+    broken = scripted_plan(tmp_path / "broken", spec)
+    for event, count in [
+        (EpochStored, 3),
+        (TrialStarted, 2),
+        (TrialFinished, 3),
+        (EpochStored, 2),
+    ]:
+        run_until(broken, event, count)
+    run_to_end(broken)
+    assert _outcomes(stored(broken)) == _outcomes(stored(unbroken))
+    assert _measurements(stored(broken)) == _measurements(stored(unbroken))
+    states = Counter(trial.state for trial in stored(broken).trials)
+    assert states[TrialState.PRUNED] > 0
+    assert states[TrialState.COMPLETE] > 0
+
+
+def test_a_free_slot_gets_its_next_trial_whatever_the_others_do(tmp_path: Path) -> None:
+    space = space_of(slow=Categorical(choices=(0.4, 0.0)), more=Categorical(choices=(1, 2, 3, 4)))
+    spec = scripted_spec(
+        space, search=SearchSpec(sampler="grid"), epochs=2, training={"quality": 0.5}
+    )
+    plan = scripted_plan(tmp_path, spec, slots=2)
+    finished = [event for event in run_study(plan) if isinstance(event, TrialFinished)]
+    slow = {trial.trial.number for trial in finished if trial.trial.params["slow"] == 0.4}
+    assert slow == {0, 1, 2, 3}
+    attempts = stored(plan).attempts
+    for one, other in zip(attempts, attempts[2:], strict=False):
+        assert one.finished_at is not None
+        assert other.started_at >= min(
+            each.finished_at for each in attempts[: other.trial] if each.finished_at
+        )
+
+
+def test_a_led_study_is_refused_with_its_holder(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=3))
+    events = run_study(plan)
+    for event in events:
+        if isinstance(event, EpochStored):
+            break
+    with pytest.raises(LedByAnotherError, match=f"led by pid {os.getpid()} on "):
+        run_to_end(plan)
+    assert [*events][-1] == SweepEnded(reason="all trials are finished", exit_code=0)
+
+
+def test_a_changed_objective_is_refused_with_what_changed(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=1))
+    run_to_end(plan)
+    changed = scripted_plan(tmp_path, scripted_spec(trials=1, epochs=9))
+    with pytest.raises(UsageError, match=r"training\.epochs: 3 -> 9"):
+        run_to_end(changed)
+
+
+def test_a_changed_space_keeps_the_old_trials_as_knowledge(tmp_path: Path) -> None:
+    run_to_end(scripted_plan(tmp_path, scripted_spec(trials=4)))
+    wider = space_of(quality=Float(low=0.1, high=2.0), more=Categorical(choices=("x", "y")))
+    plan = scripted_plan(tmp_path, scripted_spec(wider, trials=6))
+    assert run_to_end(plan).exit_code == 0
+    assert [trial.space_version for trial in stored(plan).trials] == [1, 1, 1, 1, 2, 2]
+    first = optuna.load_study(study_name="scripted", storage=plan.url)
+    second = optuna.load_study(study_name="scripted (space 2)", storage=plan.url)
+    assert (len(first.trials), len(second.trials)) == (4, 2)
+    assert [each.user_attrs["trial"] for each in second.trials] == [4, 5]
+
+
+def test_a_request_to_stop_ends_each_trial_at_its_next_epoch(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=50, epochs=100, training={"slow": 0.05}))
+    events = run_study(plan)
+    for event in events:
+        if isinstance(event, EpochStored):
+            with open_store(plan.url, create=False) as store:
+                store.add_request(store.study("scripted").id, RequestKind.DRAIN, {})
+            break
+    assert [*events][-1] == SweepEnded(reason="stopped by `sweep stop`", exit_code=0)
+    trial = stored(plan).trials[0]
+    assert trial.state is TrialState.WAITING
+    attempt = stored(plan).attempts[0]
+    assert (attempt.state, attempt.cause) == (TrialState.FAILED, Cause.CANCELLED)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_drains_and_the_same_plan_goes_on(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=2, epochs=5, training={"slow": 0.05}))
+    events = run_study(plan)
+    for event in events:
+        if isinstance(event, EpochStored):
+            os.kill(os.getpid(), number)
+            break
+    ended = [*events][-1]
+    assert ended == SweepEnded(reason=f"stopped by {number.name}", exit_code=code)
+    assert run_to_end(plan).exit_code == 0
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 2
+    assert len(snapshot.epochs) == 10
+
+
+def test_a_budget_of_time_ends_the_study_and_counts_over_runs(tmp_path: Path) -> None:
+    budget = BudgetSpec(timeout_s=1.0)
+    spec = scripted_spec(QUALITY, epochs=1000, training={"slow": 0.05}, budget=budget)
+    plan = scripted_plan(tmp_path, spec)
+    ended = run_to_end(plan)
+    assert ended == SweepEnded(reason="the time budget of 1 s is used up", exit_code=0)
+    num_epochs = len(stored(plan).epochs)
+    assert run_to_end(plan).exit_code == 0
+    assert len(stored(plan).epochs) <= num_epochs + 1
+
+
+@pytest.mark.parametrize(
+    ("refusal", "error"),
+    [("usage", TrainFunctionError), ("device", DeviceError), ("data", DataError)],
+)
+def test_a_worker_that_cannot_work_ends_the_run_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: str, error: type[Exception]
+) -> None:
+    monkeypatch.setenv("SCRIPTED_REFUSAL", refusal)
+    with pytest.raises(error, match=r"^no$"):
+        run_to_end(scripted_plan(tmp_path, scripted_spec(trials=1)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_ends_before_it_is_ready_is_reported_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_FALSE_START", "1")
+    with pytest.raises(DeviceError, match="ended 3 times before it was ready: exited with status"):
+        run_to_end(scripted_plan(tmp_path, scripted_spec(trials=1)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_cannot_be_used_ends_the_run_before_a_worker_starts(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "sweep.db").write_text("this is no database, only some text of a user" * 99)
+    with pytest.raises(StorageError):
+        run_to_end(scripted_plan(tmp_path, scripted_spec(trials=1)))
+    assert [path.name for path in tmp_path.iterdir()] == ["sweep.db"]

@@ -1,0 +1,109 @@
+"""A worker that trains nothing: it speaks the real protocol and acts out what its params say.
+
+Params: `quality` (the accuracy it tends to), `act` and `at` (what it does when it reaches that
+epoch). It saves checkpoints of a few bytes and resumes from them, without torch.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import signal
+import time
+from pathlib import Path
+
+from sweep.records import Cause, Checkpoint
+from sweep.wire import Action, Assignment, Decision, EpochReport, Failed, Finished, Ready, Refusal
+from sweep.worker.channel import Channel
+from sweep.worker.lifeline import die_with_parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    for name in ("--device", "--recipe"):
+        parser.add_argument(name)
+    for name in ("--threads", "--down-fd", "--up-fd", "--parent"):
+        parser.add_argument(name, type=int)
+    options = parser.parse_args()
+    die_with_parent(options.parent)
+    channel = Channel(options.down_fd, options.up_fd)
+    channel.start()
+    if refusal := os.environ.get("SCRIPTED_REFUSAL"):
+        channel.send(
+            Failed(trial=None, attempt=None, message="no", traceback="", refusal=Refusal(refusal))
+        )
+        return
+    if os.environ.get("SCRIPTED_FALSE_START"):
+        os.write(1, b"cannot go on\n")
+        os._exit(3)
+    channel.send(Ready(pid=os.getpid(), device_name="scripted", versions={"torch": "none"}))
+    while isinstance(message := channel.receive(), Assignment):
+        channel.send(_attempt(channel, message))
+
+
+def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
+    params = assignment.params
+    Path(assignment.log).parent.mkdir(parents=True, exist_ok=True)
+    Path(assignment.log).write_text(f"attempt {assignment.attempt}\n")
+    start = assignment.resume[0].epoch + 1 if assignment.resume else 0
+    for epoch in range(start, int(params["epochs"])):
+        if epoch == params.get("at", 1):
+            failed = _act(str(params.get("act", "fine")), assignment)
+            if failed is not None:
+                return failed
+        if params.get("slow"):
+            time.sleep(float(params["slow"]))
+        value = float(params["quality"]) * (1 - 0.5 ** (epoch + 1))
+        if params.get("act") == "nan" and epoch == params.get("at", 1):
+            value = math.nan
+        channel.send(_report(assignment, epoch, value))
+        answer = channel.receive()
+        if not isinstance(answer, Decision):
+            os._exit(0)
+        if answer.action is Action.STOP:
+            return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=True)
+    return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=False)
+
+
+def _act(act: str, assignment: Assignment) -> Failed | None:
+    if act == "die" or (act == "die once" and assignment.attempt == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if act == "exit":
+        os._exit(7)
+    causes = {"raise": Cause.EXCEPTION, "memory": Cause.OUT_OF_MEMORY}
+    if act in causes or act == "break":
+        return Failed(
+            trial=assignment.trial,
+            attempt=assignment.attempt,
+            message=f"acted: {act}",
+            traceback="",
+            cause=causes.get(act, Cause.EXCEPTION),
+            is_broken_contract=act == "break",
+        )
+    return None
+
+
+def _report(assignment: Assignment, epoch: int, value: float) -> EpochReport:
+    path = Path(assignment.folder) / f"a{assignment.attempt}-e{epoch}.pt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(epoch).encode()
+    path.write_bytes(data)
+    return EpochReport(
+        trial=assignment.trial,
+        attempt=assignment.attempt,
+        epoch=epoch,
+        metrics={"test_accuracy": value if math.isfinite(value) else None},
+        finite=math.isfinite(value),
+        lr=None,
+        epoch_s=0.01,
+        images_per_s=100.0,
+        peak_memory_bytes=1024,
+        checkpoint=Checkpoint(
+            epoch=epoch, path=str(path), sha256=hashlib.sha256(data).hexdigest()
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
