@@ -192,5 +192,7 @@ def _is_sound(reader: Reader, place: Place, values: Mapping[str, Any], kind: Kin
         faults.append(("step", f"step {step!r} makes over {_MAX_STEPS} points; take a larger one"))
     for key, message in faults:
         reader.complain((*place, key), f"{name}: {message}")
+    if faults:
+        return False
     fitted = [reader.fit((*place, key), values[key], kind) for key in ("low", "high")]
-    return not faults and all(value is not BROKEN for value in fitted)
+    return all(value is not BROKEN for value in fitted)

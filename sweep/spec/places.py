@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweep.spec.kinds import Text, Unfit, found, unfit
+from sweep.spec.kinds import Kind, Text, Unfit, found, unfit
 
 _FUNCTION = re.compile(r"(?P<place>.+):(?P<name>[^\W\d]\w*)")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -23,7 +23,7 @@ class FolderPath:
         return "a path, relative to the study file"
 
     def fit(self, value: Any) -> str:
-        return str(_absolute(Text(4096).fit(value), self.folder))
+        return str(_absolute(_text(value, self), self.folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Function:
         return "FILE.py:NAME or MODULE:NAME, such as ./mine.py:name"
 
     def fit(self, value: Any) -> str:
-        match = _FUNCTION.fullmatch(Text(4096).fit(value))
+        match = _FUNCTION.fullmatch(_text(value, self))
         if match is None:
             raise unfit(value, self)
         place, name = match["place"], match["name"]
@@ -51,6 +51,12 @@ class Function:
                 f"is {found(value)}, but there is no file {path}; write it or correct this"
             )
         return f"{path}:{name}"
+
+
+def _text(value: Any, kind: Kind) -> str:
+    if not isinstance(value, str):
+        raise unfit(value, kind)
+    return Text(4096).fit(value)
 
 
 def _absolute(text: str, folder: Path) -> Path:
