@@ -31,26 +31,32 @@ class Float:
     def values(self) -> Iterator[ParamValue]:
         """Every value from low to high, as short decimals: 0.3 and not 0.30000000000000004."""
         assert self.num_points is not None, "a range without step has no list of values"
-        return (self._value(index) for index in range(self.num_points))
+        return (self.at(index) for index in range(self.num_points))
 
     def contains(self, value: object) -> bool:
-        if not _is_number(value) or not self.low <= value <= self.high:
+        if not _is_number(value):
             return False
-        return self.step is None or math.isclose(
-            value, self._nearest(value), rel_tol=1e-9, abs_tol=self.step * 1e-6
-        )
+        if self.step is None:
+            return self.low <= value <= self.high
+        # a sampler that adds up steps may leave the range by the last digit
+        if not self.low - self.step < value < self.high + self.step:
+            return False
+        tolerance = self.step * 1e-6
+        return math.isclose(value, self._nearest(value), rel_tol=1e-9, abs_tol=tolerance)
 
     def settle(self, value: ParamValue) -> ParamValue:
         """The contained value in the one form that this distribution gives it."""
-        return float(value) if self.step is None else self._nearest(float(value))
+        return float(value) if self.step is None else self.at(self.index(float(value)))
 
-    def _nearest(self, value: float) -> float:
+    def index(self, value: float) -> int:
+        """The position of the stepped value that lies nearest."""
         assert self.step is not None
         assert self.num_points is not None
         index = round((value - self.low) / self.step)
-        return self._value(min(max(index, 0), self.num_points - 1))
+        return min(max(index, 0), self.num_points - 1)
 
-    def _value(self, index: int) -> float:
+    def at(self, index: int) -> float:
+        """The stepped value at a position: low + index * step, as a short decimal."""
         assert self.step is not None
         return float(_exact(self.low) + index * _exact(self.step))
 
