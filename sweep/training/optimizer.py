@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.optim.adam import adam
 from torch.optim.adamw import adamw
-from torch.optim.rmsprop import rmsprop
 from torch.optim.sgd import sgd
 
 from sweep.spec.training import TrainingValues
@@ -20,15 +19,17 @@ Moments: TypeAlias = dict[str, list[Tensor]]
 """What an optimizer remembers: by name, one tensor for each of the weights."""
 
 ADAM_BETAS = (0.9, 0.999)
-RMSPROP_ALPHA = 0.99
+RMSPROP_BETAS = (0.0, 0.99)
+UNBIASED_STEPS = 1e9
+"""So many steps that 0.99 to their power is nothing, and one more makes no difference in fp32."""
 EPSILON = 1e-8
 
 
 class Optimizer:
     """Updates weights in place by their gradients; weights without a gradient stay.
 
-    A gradient scaler drives it as it drives torch's own: it reads `param_groups` and sets
-    `grad_scale` and `found_inf` around a step of those that can scale by themselves.
+    A gradient scaler drives it as it drives torch's own fused ones: it reads `param_groups`, and
+    sets `grad_scale` and `found_inf` around a step, which need not wait for the device then.
     """
 
     grad_scale: Tensor
@@ -42,7 +43,7 @@ class Optimizer:
         self._momentum = training.momentum
         self._weight_decay = training.weight_decay
         self._moments = _first_moments(training.optimizer, self.weights)
-        self._step_supports_amp_scaling = training.optimizer != "rmsprop"
+        self._step_supports_amp_scaling = True
 
     def step(self) -> None:
         """The weights after one step at `lr`."""
@@ -69,13 +70,10 @@ class Optimizer:
                 moment.copy_(stored)
 
     def _update(self, weights: list[Any], gradients: list[Any], moments: Moments) -> None:
-        match self._kind:
-            case "sgd":
-                self._sgd(weights, gradients, moments)
-            case "rmsprop":
-                self._rmsprop(weights, gradients, moments)
-            case _:
-                self._adam(weights, gradients, moments)
+        if self._kind == "sgd":
+            self._sgd(weights, gradients, moments)
+        else:
+            self._adam(weights, gradients, moments)
 
     def _sgd(self, weights: list[Any], gradients: list[Any], moments: Moments) -> None:
         sgd(
@@ -95,7 +93,13 @@ class Optimizer:
         )
 
     def _adam(self, weights: list[Any], gradients: list[Any], moments: Moments) -> None:
-        function = adam if self._kind == "adam" else adamw
+        """Adam, AdamW, and RMSprop, of which torch has no fused form.
+
+        RMSprop is Adam whose mean is the gradient itself, after so many steps that its bias is
+        gone: the same update, in one kernel instead of six for each weight.
+        """
+        function = adamw if self._kind == "adamw" else adam
+        beta1, beta2 = RMSPROP_BETAS if self._kind == "rmsprop" else ADAM_BETAS
         function(
             weights,
             gradients,
@@ -108,30 +112,12 @@ class Optimizer:
             grad_scale=getattr(self, "grad_scale", None),
             found_inf=getattr(self, "found_inf", None),
             amsgrad=False,
-            beta1=ADAM_BETAS[0],
-            beta2=ADAM_BETAS[1],
+            beta1=beta1,
+            beta2=beta2,
             lr=self.lr,
             weight_decay=self._weight_decay,
             eps=EPSILON,
             maximize=False,
-        )
-
-    def _rmsprop(self, weights: list[Any], gradients: list[Any], moments: Moments) -> None:
-        # torch has no fused form; its loop is faster on a CPU, its lists on a GPU
-        rmsprop(
-            weights,
-            gradients,
-            moments["square"],
-            [],
-            [],
-            moments["steps"],
-            foreach=bool(weights) and weights[0].is_cuda,
-            lr=self.lr,
-            alpha=RMSPROP_ALPHA,
-            eps=EPSILON,
-            weight_decay=self._weight_decay,
-            momentum=0.0,
-            centered=False,
         )
 
 
@@ -139,13 +125,8 @@ def _first_moments(kind: str, weights: list[nn.Parameter]) -> Moments:
     def zeros() -> list[Tensor]:
         return [torch.zeros_like(weight, requires_grad=False) for weight in weights]
 
-    def steps(device: torch.device | None) -> list[Tensor]:
-        return [torch.zeros((), device=device or weight.device) for weight in weights]
-
-    match kind:
-        case "sgd":
-            return {"momentum": zeros()}
-        case "rmsprop":
-            return {"square": zeros(), "steps": steps(torch.device("cpu"))}
-        case _:
-            return {"mean": zeros(), "square": zeros(), "steps": steps(None)}
+    if kind == "sgd":
+        return {"momentum": zeros()}
+    num_steps = UNBIASED_STEPS if kind == "rmsprop" else 0.0
+    steps = [torch.full((), num_steps, device=weight.device) for weight in weights]
+    return {"mean": zeros(), "square": zeros(), "steps": steps}
