@@ -42,7 +42,7 @@ class Float:
         if not self.low - self.step < value < self.high + self.step:
             return False
         tolerance = self.step * 1e-6
-        return math.isclose(value, self._nearest(value), rel_tol=1e-9, abs_tol=tolerance)
+        return math.isclose(value, self.at(self.index(value)), abs_tol=tolerance)
 
     def settle(self, value: ParamValue) -> ParamValue:
         """The contained value in the one form that this distribution gives it."""

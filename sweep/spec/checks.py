@@ -140,7 +140,7 @@ def _check_pruner(reader: Reader, draft: Draft) -> None:
     if epochs is not None and pruner.min_epochs >= epochs:
         message = f"the pruner can never act: min_epochs {pruner.min_epochs} of {epochs} epochs"
         reader.complain((*place, "min_epochs"), f"{message}; lower it, or use pruner none")
-    num_trials = _num_trials(draft)
+    num_trials = _num_trials(reader, draft)
     needs_others = pruner.name != "asha"
     if needs_others and num_trials is not None and pruner.startup_trials >= num_trials:
         message = f"the pruner can never act: startup_trials {pruner.startup_trials}"
@@ -148,11 +148,15 @@ def _check_pruner(reader: Reader, draft: Draft) -> None:
         reader.complain((*place, "startup_trials"), f"{message} of {num_trials} trials; {advice}")
 
 
-def _num_trials(draft: Draft) -> int | None:
-    """How many trials there can be at most; None without a limit."""
+def _num_trials(reader: Reader, draft: Draft) -> int | None:
+    """How many trials there can be at most; None without a limit.
+
+    A budget from a flag does not count: it shortens a study to try it out.
+    """
     num_points = None if draft.space is None else draft.space.num_points
-    limits = [each for each in (draft.budget.trials, num_points) if each is not None]
-    return min(limits, default=None)
+    is_from_file = reader.document.mark(("budget", "trials")).line is not None
+    budget = draft.budget.trials if is_from_file else None
+    return min((each for each in (budget, num_points) if each is not None), default=None)
 
 
 def _possible(
