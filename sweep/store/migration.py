@@ -63,7 +63,8 @@ def make(database: Database, folder: Path = MIGRATIONS) -> None:
             _make(database, folder)
         except BaseException:
             if is_new and path is not None:
-                path.unlink(missing_ok=True)
+                database.close()
+                sqlite.remove_file(path)
             raise
 
 
@@ -109,7 +110,7 @@ def _make(database: Database, folder: Path) -> None:
     path = database.location.path
     if path is not None:
         with translated(database.location):
-            path.touch(exist_ok=True)
+            sqlite.make_file(path)
             sqlite.use_write_ahead_log(path)
     if is_current(database, folder):
         return

@@ -48,16 +48,22 @@ def check_file(path: Path) -> None:
     """
     if path.is_dir():
         raise StorageError(f"{path} is a folder; name a file in it: sqlite:///{path}/sweep.db")
-    _check_folder(path.parent)
+    if not path.exists():
+        _check_room(path)
     _check_disk(path, Path("/proc/mounts"))
     if path.exists():
         _check_content(path)
 
 
 def make_file(path: Path) -> None:
-    """The file exists, empty or as it was, and its folder too; its mode is that of the umask."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """The file is there, empty or as it was; its mode is that of the umask."""
     path.touch(exist_ok=True)
+
+
+def remove_file(path: Path) -> None:
+    """The file is gone, with its log; nobody may have it open."""
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def use_write_ahead_log(path: Path) -> None:
@@ -107,14 +113,14 @@ def _lock(handle: int, folder: Path) -> None:
         ) from error
 
 
-def _check_folder(folder: Path) -> None:
-    base = folder
+def _check_room(path: Path) -> None:
+    base = path.parent
     while not base.exists() and base != base.parent:
         base = base.parent
     if not base.is_dir():
-        raise StorageError(f"{base} is a file, so the folder {folder} cannot be made")
-    if base != folder and not os.access(base, os.W_OK | os.X_OK):
-        raise StorageError(f"{base} cannot be written, so the folder {folder} cannot be made")
+        raise StorageError(f"{base} is a file, so {path} cannot be made")
+    if not os.access(base, os.W_OK | os.X_OK):
+        raise StorageError(f"the folder {base} cannot be written, so {path} cannot be made")
 
 
 def _check_content(path: Path) -> None:
