@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sweep.records import Cause, Trial, TrialState
 
 _NUM_ALIKE = 5
+_MAX_ATTEMPTS_WITHOUT_EPOCH = 3
 _FAULTS = (Cause.EXCEPTION, Cause.LOST, Cause.HUNG)
 
 
@@ -14,6 +15,30 @@ class Ending:
 
     reason: str
     exit_code: int
+
+
+def natural_end(*, is_enough: bool, has_complete: bool) -> Ending:
+    """The end of a study that nobody stopped: enough trials, or no more points to try."""
+    reason = "all trials are finished" if is_enough else "the space is exhausted"
+    if has_complete:
+        return Ending(reason=reason, exit_code=0)
+    return Ending(reason=f"{reason}, none of them complete", exit_code=1)
+
+
+class Strikes:
+    """Counts, for each trial, the attempts that went wrong since its last new epoch."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def is_out(self, number: int) -> bool:
+        """Count one more attempt that went wrong; whether the trial has had its last."""
+        self._counts[number] = self._counts.get(number, 0) + 1
+        return self._counts[number] >= _MAX_ATTEMPTS_WITHOUT_EPOCH
+
+    def forgive(self, number: int) -> None:
+        """The trial has finished an epoch: it gets on."""
+        self._counts.pop(number, None)
 
 
 class FailureWatch:

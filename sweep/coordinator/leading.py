@@ -4,8 +4,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-
-import optuna
+from importlib.metadata import version
 
 from sweep import __version__, clock
 from sweep.coordinator.budget import spent
@@ -133,7 +132,7 @@ def _new_study(plan: Plan, versions: Mapping[str, str]) -> NewStudy:
         versions={
             "sweep": __version__,
             "python": platform.python_version(),
-            "optuna": optuna.__version__,
+            "optuna": version("optuna"),
             **versions,
         },
         git_commit=plan.git_commit,

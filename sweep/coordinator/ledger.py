@@ -44,8 +44,11 @@ class Ledger:
         projection.put(snapshot.trials, snapshot.epochs)
 
     @property
-    def num_finished(self) -> int:
-        return sum(trial.state.is_finished for trial in self.trials.values())
+    def has_enough(self) -> bool:
+        """Whether the finished and the running trials are as many as the study asks for."""
+        wanted = self._spec.budget.trials
+        begun = sum(trial.state is not TrialState.WAITING for trial in self.trials.values())
+        return wanted is not None and begun >= wanted
 
     @property
     def has_complete(self) -> bool:

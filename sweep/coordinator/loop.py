@@ -15,7 +15,7 @@ from sweep.coordinator.busy import (
     kept_for,
 )
 from sweep.coordinator.crew import Crew
-from sweep.coordinator.ending import Ending, FailureWatch
+from sweep.coordinator.ending import Ending, FailureWatch, Strikes, natural_end
 from sweep.coordinator.events import (
     EpochStored,
     Event,
@@ -39,13 +39,12 @@ from sweep.wire import (
     EpochReport,
     Failed,
     Finished,
-    Message,
     Ready,
+    Refusal,
     Shutdown,
 )
 
 _TICK_S = 1.0
-_MAX_ATTEMPTS_WITHOUT_EPOCH = 3
 
 
 class Loop:
@@ -68,7 +67,7 @@ class Loop:
         self._overseer = overseer
         self._folder = folder
         self._busy: dict[int, Busy] = {}
-        self._strikes: dict[int, int] = {}
+        self._strikes = Strikes()
         self._failures = FailureWatch()
         self._is_exhausted = False
 
@@ -94,13 +93,9 @@ class Loop:
             yield self._assign(slot, trial)
 
     def _may_start(self) -> bool:
-        if self._overseer.ending is not None or self._is_enough():
+        if self._overseer.ending is not None or self._ledger.has_enough:
             return False
         return not self._is_exhausted or self._ledger.waiting() is not None
-
-    def _is_enough(self) -> bool:
-        wanted = self._spec.budget.trials
-        return wanted is not None and self._ledger.num_finished + len(self._busy) >= wanted
 
     def _next_trial(self) -> Trial | None:
         if not self._may_start():
@@ -134,16 +129,11 @@ class Loop:
         match event:
             case Ended(slot=slot, how=how, last_words=last_words):
                 yield from self._on_ended(slot, how, last_words)
-            case Received(slot=slot, message=message):
-                yield from self._on_message(slot, message)
-
-    def _on_message(self, slot: Slot, message: Message) -> Iterator[Event]:
-        match message:
-            case Ready():
+            case Received(slot=slot, message=Ready()):
                 self._crew.ready(slot)
-            case Failed(refusal=refusal) if refusal is not None:
-                raise refused(message)
-            case EpochReport() | Finished() | Failed():
+            case Received(message=Failed(refusal=Refusal()) as failed):
+                raise refused(failed)
+            case Received(slot=slot, message=EpochReport() | Finished() | Failed() as message):
                 busy = self._busy.get(slot.index)
                 if busy is not None and is_current(message, busy.trial):
                     yield from self._on_report(busy, message)
@@ -172,7 +162,7 @@ class Loop:
         )
         busy.kept.add(epoch)
         self._crew.progressed(busy.slot)
-        self._strikes.pop(epoch.trial, None)
+        self._strikes.forgive(epoch.trial)
         return EpochStored(slot=busy.slot, epoch=epoch)
 
     def _verdict(self, report: EpochReport, epoch: Epoch) -> Verdict | None:
@@ -220,9 +210,7 @@ class Loop:
             yield self._retry(busy, Cause.LOST, f"the worker {how}")
 
     def _retry(self, busy: Busy, cause: Cause, message: str) -> Event:
-        number = busy.trial.number
-        self._strikes[number] = self._strikes.get(number, 0) + 1
-        if self._strikes[number] >= _MAX_ATTEMPTS_WITHOUT_EPOCH:
+        if self._strikes.is_out(busy.trial.number):
             return self._finish(busy, TrialState.FAILED, cause, message)
         return self._interrupt(busy, cause, message)
 
@@ -253,10 +241,8 @@ class Loop:
             yield Notice(text=f"{self._overseer.ending.reason}: each trial ends at its next epoch")
 
     def _ended(self) -> SweepEnded:
-        if self._overseer.ending is not None:
-            ending = self._overseer.ending
-            return SweepEnded(reason=ending.reason, exit_code=ending.exit_code)
-        reason = "all trials are finished" if self._is_enough() else "the space is exhausted"
-        if self._ledger.has_complete:
-            return SweepEnded(reason=reason, exit_code=0)
-        return SweepEnded(reason=f"{reason}, none of them complete", exit_code=1)
+        natural = natural_end(
+            is_enough=self._ledger.has_enough, has_complete=self._ledger.has_complete
+        )
+        ending = self._overseer.ending or natural
+        return SweepEnded(reason=ending.reason, exit_code=ending.exit_code)

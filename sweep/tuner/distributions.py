@@ -1,7 +1,8 @@
 """Distribution names: how a param of our space appears in the tuner's in-memory Optuna study.
 
 A param whose alternatives differ by condition becomes one Optuna param for each alternative, so
-that the sampler learns each range apart. Constants are not shown to the sampler at all.
+that the sampler learns each range apart. A float with a step appears as the index of its value,
+which has one exact form. Constants are not shown to the sampler at all.
 """
 
 from collections.abc import Iterator
@@ -22,8 +23,10 @@ from sweep.space.space import Param, Space
 def optuna_distribution(distribution: Float | Int | Categorical) -> BaseDistribution:
     """The Optuna distribution that allows the same values."""
     match distribution:
-        case Float(low=low, high=high, log=log, step=step):
-            return FloatDistribution(low, high, log=log, step=step)
+        case Float(step=float()):
+            return IntDistribution(0, _last_index(distribution))
+        case Float(low=low, high=high, log=log):
+            return FloatDistribution(low, high, log=log)
         case Int(low=low, high=high, log=log, step=step):
             return IntDistribution(low, high, log=log, step=step)
         case Categorical(choices=choices):
@@ -45,7 +48,7 @@ def sampled_params(
     values: dict[str, ParamValue] = {}
     distributions: dict[str, BaseDistribution] = {}
     for name, inner_name, distribution in _sampled(space, params):
-        values[inner_name] = params[name]
+        values[inner_name] = _inner_value(distribution, params[name])
         distributions[inner_name] = optuna_distribution(distribution)
     return values, distributions
 
@@ -63,14 +66,27 @@ def _suggest_one(trial: Trial, param: Param, chosen: Params) -> ParamValue:
     match distribution:
         case Constant(value=value):
             return value
-        case Float(low=low, high=high, log=log, step=step):
-            return trial.suggest_float(name, low, high, log=log, step=step)
+        case Float(step=float()):
+            return distribution.at(trial.suggest_int(name, 0, _last_index(distribution)))
+        case Float(low=low, high=high, log=log):
+            return trial.suggest_float(name, low, high, log=log)
         case Int(low=low, high=high, log=log, step=step):
             return trial.suggest_int(name, low, high, log=log, step=step)
         case Categorical(choices=choices):
             choice = trial.suggest_categorical(name, choices)
             assert choice is not None
             return choice
+
+
+def _inner_value(distribution: Distribution, value: ParamValue) -> ParamValue:
+    if isinstance(distribution, Float) and distribution.step is not None:
+        return distribution.index(float(value))
+    return value
+
+
+def _last_index(distribution: Float) -> int:
+    assert distribution.num_points is not None
+    return distribution.num_points - 1
 
 
 def _inner_name(param: Param, params: Params) -> str:

@@ -1,0 +1,272 @@
+"""The tuner: what it proposes, how it judges, and that its records bring it back."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+
+import pytest
+
+from sweep.records import Cause, Direction, Epoch, Params, Trial, TrialState
+from sweep.space.distributions import Categorical, Constant, Float, Int
+from sweep.space.space import Alternative, Param, Space
+from sweep.spec.study import PrunerSpec, SearchSpec
+from sweep.tuner.samplers import trial_seed
+from sweep.tuner.tuner import Tuner
+from tests.scripted import space_of
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+CONDITIONAL = Space(
+    params=(
+        Param(
+            name="optimizer",
+            alternatives=(Alternative(distribution=Categorical(choices=("sgd", "adam"))),),
+        ),
+        Param(
+            name="lr",
+            alternatives=(
+                Alternative(
+                    when={"optimizer": ("sgd",)}, distribution=Float(low=0.1, high=1.0, log=True)
+                ),
+                Alternative(
+                    when={"optimizer": ("adam",)},
+                    distribution=Float(low=0.001, high=0.01, log=True),
+                ),
+            ),
+        ),
+        Param(
+            name="momentum",
+            alternatives=(
+                Alternative(
+                    when={"optimizer": ("sgd",)},
+                    distribution=Float(low=0.0, high=0.9, step=0.3),
+                ),
+                Alternative(when={"optimizer": ("adam",)}, distribution=Constant(value=0.0)),
+            ),
+        ),
+    )
+)
+
+
+def _tuner(space: Space, search: SearchSpec | None = None) -> Tuner:
+    return Tuner(space=space, search=search or SearchSpec(), direction=Direction.MAXIMIZE)
+
+
+def _asked(tuner: Tuner, count: int) -> Iterator[Params]:
+    for number in range(count):
+        params = tuner.ask(number)
+        if params is None:
+            return
+        yield params
+        value = 1.0 - abs(float(str(params.get("lr", params.get("x", 0.3)))) - 0.3)
+        tuner.report(number, 0, value)
+        tuner.tell(number, TrialState.COMPLETE, None, value)
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_every_proposed_point_lies_in_the_space(sampler: str) -> None:
+    search = SearchSpec.model_validate({"sampler": sampler, "startup_trials": 5})
+    points = list(_asked(_tuner(CONDITIONAL, search), 40))
+    assert len(points) == 40
+    for params in points:
+        assert list(CONDITIONAL.misfits(params)) == []
+    assert {params["momentum"] for params in points} == {0.0, 0.3, 0.6, 0.9}
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random", "grid"])
+def test_a_finite_space_is_tried_point_by_point_and_then_is_exhausted(sampler: str) -> None:
+    space = space_of(x=Int(low=1, high=6), y=Categorical(choices=("a", "b", "c")))
+    search = SearchSpec.model_validate({"sampler": sampler, "startup_trials": 2})
+    points = list(_asked(_tuner(space, search), 99))
+    assert len(points) == 18
+    assert len({space.key(params) for params in points}) == 18
+
+
+def test_a_grid_goes_through_its_points_in_order() -> None:
+    space = space_of(x=Categorical(choices=(3, 1)), y=Categorical(choices=("a", "b")))
+    points = list(_asked(_tuner(space, SearchSpec(sampler="grid")), 99))
+    assert points == list(space.points())
+
+
+def test_whole_configurations_are_tried_once_each_in_file_order() -> None:
+    space = Space(configurations=({"x": 0.1, "y": "a"}, {"x": 0.01, "y": "b"}))
+    assert list(_asked(_tuner(space), 9)) == list(space.configurations)
+
+
+def test_the_same_seed_proposes_the_same_and_another_does_not() -> None:
+    first, second, other = (
+        list(_asked(_tuner(CONDITIONAL, SearchSpec(seed=seed, startup_trials=3)), 12))
+        for seed in (1, 1, 2)
+    )
+    assert first == second
+    assert first != other
+
+
+def test_trials_have_seeds_of_their_own() -> None:
+    seeds = {trial_seed(study, number) for study in range(3) for number in range(100)}
+    assert len(seeds) == 300
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def _trial(number: int, params: Params, state: TrialState, **fields: object) -> Trial:
+    return Trial(
+        number=number,
+        state=state,
+        params=params,
+        seed=0,
+        space_version=1,
+        created_at=NOW,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def _epoch(trial: int, epoch: int, value: float) -> Epoch:
+    return Epoch(
+        trial=trial, attempt=1, epoch=epoch, metrics={"m": value}, epoch_s=1.0, stored_at=NOW
+    )
+
+
+def test_a_restored_tuner_proposes_what_an_unbroken_one_would() -> None:
+    search = SearchSpec(startup_trials=4, seed=3)
+    unbroken = _tuner(CONDITIONAL, search)
+    points = list(_asked(unbroken, 12))
+    values = [1.0 - abs(float(str(params["lr"])) - 0.3) for params in points]
+    expected = unbroken.ask(12)
+    restored = _tuner(CONDITIONAL, search)
+    restored.restore(
+        [
+            _trial(number, params, TrialState.COMPLETE, value=value)
+            for number, (params, value) in enumerate(zip(points, values, strict=True))
+        ],
+        [_epoch(number, 0, value) for number, value in enumerate(values)],
+        "m",
+    )
+    assert restored.ask(12) == expected
+
+
+def test_a_trial_that_diverged_teaches_the_same_before_and_after_a_restart() -> None:
+    space = space_of(x=Float(low=0.0, high=1.0))
+    search = SearchSpec(startup_trials=2)
+
+    def tell(tuner: Tuner) -> list[Params]:
+        points = []
+        for number in range(8):
+            params = tuner.ask(number)
+            assert params is not None
+            points.append(params)
+            value = float(str(params["x"]))
+            tuner.report(number, 0, value)
+            if number % 3 == 1:
+                tuner.tell(number, TrialState.FAILED, Cause.DIVERGED, None)
+            else:
+                tuner.tell(number, TrialState.COMPLETE, None, value)
+        return points
+
+    live = _tuner(space, search)
+    points = tell(live)
+    restored = _tuner(space, search)
+    restored.restore(
+        [
+            _trial(number, params, TrialState.FAILED, cause=Cause.DIVERGED)
+            if number % 3 == 1
+            else _trial(number, params, TrialState.COMPLETE, value=float(str(params["x"])))
+            for number, params in enumerate(points)
+        ],
+        [_epoch(number, 0, float(str(params["x"]))) for number, params in enumerate(points)],
+        "m",
+    )
+    assert restored.ask(8) == live.ask(8)
+
+
+def test_a_size_that_never_fits_is_soon_avoided() -> None:
+    space = space_of(batch_size=Categorical(choices=(64, 128, 256, 512)), x=Float(low=0, high=1))
+    tuner = _tuner(space, SearchSpec(startup_trials=8))
+    tried = []
+    for number in range(40):
+        params = tuner.ask(number)
+        assert params is not None
+        tried.append(params["batch_size"])
+        if params["batch_size"] == 512:
+            tuner.tell(number, TrialState.FAILED, Cause.OUT_OF_MEMORY, None)
+        else:
+            tuner.report(number, 0, 0.5)
+            tuner.tell(number, TrialState.COMPLETE, None, 0.5)
+    assert tried.count(512) <= 12, "told as failed, it would be tried again and again"
+
+
+def test_an_epoch_that_was_judged_is_not_judged_again() -> None:
+    tuner = _tuner(space_of(x=Float(low=0, high=1)))
+    tuner.ask(0)
+    assert tuner.report(0, 0, 0.5)
+    assert tuner.report(0, 1, 0.6)
+    assert not tuner.report(0, 1, 0.1)
+    assert not tuner.report(0, 0, 0.1)
+    assert tuner.report(0, 2, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("pruner", "first_pruned"),
+    [
+        (PrunerSpec(name="none"), None),
+        (PrunerSpec(name="median", startup_trials=2, min_epochs=3), 3),
+        (PrunerSpec(name="percentile", percentile=50, startup_trials=2, min_epochs=1), 1),
+        (PrunerSpec(name="asha", min_epochs=2, reduction_factor=2), 2),
+    ],
+)
+def test_a_bad_trial_is_stopped_once_min_epochs_are_done(
+    pruner: PrunerSpec, first_pruned: int | None
+) -> None:
+    tuner = _tuner(space_of(x=Float(low=0, high=1)), SearchSpec(pruner=pruner))
+    for number in range(4):
+        tuner.ask(number)
+        for epoch in range(5):
+            tuner.report(number, epoch, 0.9)
+            tuner.should_prune(number)
+        tuner.tell(number, TrialState.COMPLETE, None, 0.9)
+    tuner.ask(4)
+    stopped_after = None
+    for epoch in range(5):
+        tuner.report(4, epoch, 0.1)
+        if tuner.should_prune(4):
+            stopped_after = epoch + 1
+            break
+    assert stopped_after == first_pruned
+
+
+def test_what_asha_keeps_with_a_trial_comes_back_with_it() -> None:
+    search = SearchSpec(pruner=PrunerSpec(name="asha", min_epochs=1, reduction_factor=2))
+    space = space_of(x=Float(low=0, high=1))
+    live = _tuner(space, search)
+    params = live.ask(0)
+    assert params is not None
+    live.report(0, 0, 0.9)
+    assert not live.should_prune(0)
+    attrs = live.attrs(0)
+    assert attrs["completed_rung_0"] == 0.9
+    restored = _tuner(space, search)
+    trial = _trial(0, params, TrialState.WAITING, tuner_attrs=attrs)
+    restored.restore([trial], [_epoch(0, 0, 0.9)], "m")
+    assert restored.attrs(0) == attrs
+
+
+def test_points_of_a_changed_space_are_knowledge_where_they_fit() -> None:
+    space = space_of(x=Int(low=1, high=3))
+    tuner = _tuner(space, SearchSpec(sampler="grid"))
+    tuner.restore(
+        [
+            _trial(0, {"x": 2}, TrialState.COMPLETE, value=0.5),
+            _trial(1, {"x": 9}, TrialState.COMPLETE, value=0.5),
+            _trial(2, {"y": 1}, TrialState.WAITING),
+        ],
+        [],
+        "m",
+    )
+    points = [tuner.ask(number) for number in range(3, 6)]
+    assert points == [{"x": 1}, {"x": 3}, None]
+    tuner.report(2, 0, 0.5)
+    tuner.tell(2, TrialState.COMPLETE, None, 0.5)
+
+
+def test_a_grid_too_large_to_list_is_walked_lazily() -> None:
+    space = space_of(**{f"p{index}": Int(low=1, high=1000) for index in range(6)})
+    assert len(list(islice(_asked(_tuner(space, SearchSpec(sampler="grid")), 3), 3))) == 3
+    assert len(list(_asked(_tuner(space, SearchSpec(sampler="random")), 3))) == 3
