@@ -27,13 +27,6 @@ def peak_memory_bytes(device: str) -> int | None:
     return _process_peak_bytes() if _STATUS.exists() else None
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception says that memory ran out, on a GPU or in the host."""
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
-
-
 def _reset_process_peak() -> None:
     try:
         _CLEAR_REFS.write_text(_RESET_PEAK)

@@ -21,4 +21,13 @@ def build_model(
             model: nn.Module = ResNet18(num_classes, in_channels, spec.width)
         else:
             model = load_factory(spec.factory)(num_classes, in_channels)
-    return model.to(device).to(memory_format=torch.channels_last)
+    return model.to(device).to(memory_format=layout_of(spec))
+
+
+def layout_of(spec: ModelSpec) -> torch.memory_format:
+    """How images and weights lie in memory for this network.
+
+    Our own gets its channels innermost, as fast convolutions want them. A user's network may
+    contain `x.view(len(x), -1)`, which works in torch's usual layout only.
+    """
+    return torch.channels_last if spec.factory is None else torch.contiguous_format

@@ -1,14 +1,10 @@
 """Randomness: every draw of a training follows from its seed; the caller's stays untouched."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-
-CUBLAS_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
-"""CUDA's matrix products repeat themselves only with a workspace of a fixed size."""
 
 
 def generator_for(seed: int, purpose: str, epoch: int, device: torch.device) -> torch.Generator:
@@ -35,22 +31,3 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
             with torch.cuda.device(device):
                 torch.cuda.manual_seed(seed)
         yield
-
-
-@contextmanager
-def deterministic_algorithms() -> Iterator[None]:
-    """Within, torch uses only algorithms that repeat themselves to the last digit."""
-    before = torch.are_deterministic_algorithms_enabled()
-    warns_only = torch.is_deterministic_algorithms_warn_only_enabled()
-    benchmark = torch.backends.cudnn.benchmark
-    workspace = os.environ.get(CUBLAS_VARIABLE)
-    os.environ.setdefault(CUBLAS_VARIABLE, ":4096:8")
-    torch.use_deterministic_algorithms(True)
-    torch.backends.cudnn.benchmark = False
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.benchmark = benchmark
-        torch.use_deterministic_algorithms(before, warn_only=warns_only)
-        if workspace is None:
-            os.environ.pop(CUBLAS_VARIABLE, None)

@@ -31,14 +31,17 @@ class Augmentation:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Normalization:
-    """Bytes to floats: subtract `mean`, multiply by `scale`; both of shape C,1,1."""
+    """Bytes to floats: subtract `mean`, multiply by `scale`; both of shape C,1,1.
+
+    `layout` is how the floats lie in memory.
+    """
 
     mean: Tensor
     scale: Tensor
+    layout: torch.memory_format
 
     def apply(self, pixels: Tensor) -> Tensor:
-        """Floats with the channels innermost, which is what fast convolutions want."""
-        floats = pixels.to(torch.float32, memory_format=torch.channels_last)
+        floats = pixels.to(torch.float32, memory_format=self.layout)
         return floats.sub_(self.mean).mul_(self.scale)
 
 
@@ -102,13 +105,13 @@ def move_to(images: Images, device: torch.device) -> Resident:
     )
 
 
-def normalization_of(data: Resident, kind: str) -> Normalization:
+def normalization_of(data: Resident, kind: str, layout: torch.memory_format) -> Normalization:
     """By the training images' own statistics (`dataset`), or to the range -1..1 (`half`)."""
     if kind == "half":
         mean, std = torch.full_like(data.mean, 0.5), torch.full_like(data.std, 0.5)
     else:
         mean, std = data.mean, data.std
-    return Normalization(mean=255 * mean, scale=1 / (255 * std))
+    return Normalization(mean=255 * mean, scale=1 / (255 * std), layout=layout)
 
 
 class Batches:

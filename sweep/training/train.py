@@ -15,6 +15,7 @@ from sweep.clock import monotonic_s
 from sweep.errors import DataError
 from sweep.spec.recipe import DataSpec, ModelSpec
 from sweep.spec.training import TrainingValues
+from sweep.training.algorithms import deterministic_algorithms, fastest_algorithms
 from sweep.training.dataset import load_dataset
 from sweep.training.evaluation import (
     Statistics,
@@ -24,13 +25,8 @@ from sweep.training.evaluation import (
     statistics_restored,
 )
 from sweep.training.memory import peak_memory_bytes, reset_peak
-from sweep.training.model import build_model
-from sweep.training.randomness import (
-    derived_seed,
-    deterministic_algorithms,
-    generator_for,
-    seeded,
-)
+from sweep.training.model import build_model, layout_of
+from sweep.training.randomness import derived_seed, generator_for, seeded
 from sweep.training.resident import Augmentation, Batches, normalization_of
 from sweep.training.schedule import Schedule, lr_at
 from sweep.training.step import Stepper
@@ -77,7 +73,9 @@ class _Run:
         self._config = config
         self._device = device
         self._data = load_dataset(config.data, device)
-        self._normalization = normalization_of(self._data, training.normalize)
+        self._normalization = normalization_of(
+            self._data, training.normalize, layout_of(config.model)
+        )
         crop, flip = config.data.augmentation(self._data.image_side)
         self._batches = Batches(
             self._data.train,
@@ -115,10 +113,9 @@ class _Run:
         started = monotonic_s()
         reset_peak(str(self._device))
         with ExitStack() as settings:
-            if self._config.training.deterministic:
-                settings.enter_context(deterministic_algorithms())
-            elif self._device.type == "cuda":
-                settings.enter_context(torch.backends.cudnn.flags(benchmark=True))
+            deterministic = self._config.training.deterministic
+            algorithms = deterministic_algorithms if deterministic else fastest_algorithms
+            settings.enter_context(algorithms())
             seed = derived_seed(self._config.seed, "layers", epoch)
             settings.enter_context(seeded(seed, self._device))
             metrics = self._train_epoch(epoch)

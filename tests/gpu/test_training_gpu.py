@@ -11,7 +11,7 @@ from sweep.spec.recipe import DataSpec
 from sweep.training.checkpoint import load_checkpoint, save_checkpoint
 from sweep.training.dataset import load_dataset
 from sweep.training.device import check_device
-from sweep.training.memory import is_out_of_memory
+from sweep.training.faults import is_out_of_memory
 from sweep.training.precision import dtype_of
 from sweep.training.train import TrainConfig, train
 from tests.small_images import small_config, write_small_images

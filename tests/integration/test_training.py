@@ -101,6 +101,7 @@ def test_the_callers_random_numbers_and_settings_are_left_alone(images: Path) ->
     torch.manual_seed(4)
     for _ in train(small_config(images, deterministic=True), "cpu"):
         assert not torch.are_deterministic_algorithms_enabled()
+        assert not torch.backends.cudnn.benchmark
         assert torch.is_grad_enabled()
     assert torch.equal(torch.rand(2), expected)
 
@@ -174,7 +175,7 @@ def test_the_exported_weights_give_the_accuracy_that_was_reported(images: Path) 
         seed=77,
         device=CPU,
     )
-    pixels = normalization_of(data, "dataset").apply(data.test.pixels)
+    pixels = normalization_of(data, "dataset", torch.contiguous_format).apply(data.test.pixels)
     losses = []
     for weights in (evaluated_weights(state), state["model"]):
         model.load_state_dict(weights)
@@ -275,6 +276,23 @@ def test_deterministic_is_asked_of_torch_while_it_trains(images: Path, tmp_path:
         config = replace(small_config(images, deterministic=wanted), model=model)
         list(train(config, "cpu"))
         assert set(seen) == {wanted}
+
+
+def test_a_users_network_may_look_at_images_as_rows_of_numbers(
+    images: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.py").write_text(
+        "from torch import nn\n"
+        "class Rows(nn.Module):\n"
+        "    def __init__(self, num_classes):\n"
+        "        super().__init__()\n"
+        "        self.conv = nn.Conv2d(3, 4, 3)\n"
+        "        self.fc = nn.Linear(4 * 36, num_classes)\n"
+        "    def forward(self, x):\n"
+        "        return self.fc(self.conv(x).view(len(x), -1))\n"
+    )
+    model = ModelSpec(factory=f"{tmp_path / 'rows.py'}:Rows")
+    assert len(all_numbers(replace(small_config(images), model=model))) == 2
 
 
 def test_accumulation_gives_the_whole_batchs_gradient_where_there_is_no_batch_norm(

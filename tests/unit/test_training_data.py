@@ -18,6 +18,7 @@ from sweep.training.resident import Augmentation, Batches, move_to, normalizatio
 from tests.small_images import NUM_TEST, NUM_TRAIN, write_small_images
 
 CPU = torch.device("cpu")
+LAYOUT = torch.channels_last
 
 
 def numbered(num_images: int, side: int = 4, channels: int = 3) -> Images:
@@ -34,7 +35,7 @@ def batches(images: Images, batch_size: int, crop: int, flip: bool) -> Batches:
         data.train,
         batch_size,
         Augmentation(crop=crop, flip=flip),
-        normalization_of(data, "half"),
+        normalization_of(data, "half", LAYOUT),
     )
 
 
@@ -213,7 +214,7 @@ def test_dataset_normalization_gives_training_images_mean_0_and_deviation_1(
 ) -> None:
     images = read_npz(write_small_images(tmp_path / "images.npz"))
     data = move_to(images, CPU)
-    pixels = normalization_of(data, "dataset").apply(data.train.pixels)
+    pixels = normalization_of(data, "dataset", LAYOUT).apply(data.train.pixels)
     torch.testing.assert_close(pixels.mean((0, 2, 3)), torch.zeros(3), atol=1e-5, rtol=0)
     torch.testing.assert_close(pixels.std((0, 2, 3), correction=0), torch.ones(3))
 
@@ -221,19 +222,19 @@ def test_dataset_normalization_gives_training_images_mean_0_and_deviation_1(
 def test_half_normalization_maps_black_to_minus_1_and_white_to_1() -> None:
     data = move_to(numbered(2), CPU)
     ends = torch.tensor([0, 255], dtype=torch.uint8).view(2, 1, 1, 1).expand(2, 3, 1, 1)
-    result = normalization_of(data, "half").apply(ends)
+    result = normalization_of(data, "half", LAYOUT).apply(ends)
     torch.testing.assert_close(result[:, 0, 0, 0], torch.tensor([-1.0, 1.0]))
 
 
 def test_images_of_one_single_grey_stay_finite() -> None:
     split = Split(images=np.full((4, 2, 2, 1), 7, np.uint8), labels=np.arange(4))
     data = move_to(Images(train=split, test=split, num_classes=4), CPU)
-    assert normalization_of(data, "dataset").apply(data.train.pixels).isfinite().all()
+    assert normalization_of(data, "dataset", LAYOUT).apply(data.train.pixels).isfinite().all()
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
 def test_chunks_hold_every_image_once_in_order(size: int) -> None:
     data = move_to(numbered(10), CPU)
-    chunks = list(data.test.chunks(normalization_of(data, "half"), size))
+    chunks = list(data.test.chunks(normalization_of(data, "half", LAYOUT), size))
     assert torch.cat([labels for _, labels in chunks]).tolist() == list(range(10))
     assert max(len(labels) for _, labels in chunks) <= size

@@ -7,7 +7,8 @@ import torch
 
 from sweep.errors import DeviceError
 from sweep.training.device import check_device, versions
-from sweep.training.memory import is_out_of_memory, peak_memory_bytes, reset_peak
+from sweep.training.faults import is_out_of_memory
+from sweep.training.memory import peak_memory_bytes, reset_peak
 
 MIB = 2**20
 
@@ -58,4 +59,5 @@ def test_memory_that_ran_out_is_told_from_other_faults() -> None:
     assert is_out_of_memory(caught.value)
     assert is_out_of_memory(torch.OutOfMemoryError())
     assert is_out_of_memory(MemoryError())
+    assert is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"))
     assert not is_out_of_memory(RuntimeError("sizes do not match"))
