@@ -232,7 +232,8 @@ def found(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return _shortened(repr(value)) if abs(value) < 10**40 else "an enormous number"
+        is_enormous = isinstance(value, int) and abs(value) >= 10**60
+        return "an enormous number" if is_enormous else repr(value)
     if isinstance(value, Mapping):
         return "a mapping"
     is_flat = not any(isinstance(each, Mapping | list) for each in value)

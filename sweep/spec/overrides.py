@@ -17,7 +17,8 @@ def apply_overrides(document: Document, overrides: Mapping[str, str]) -> None:
     key or a value is added to the document's problems.
     """
     for key, text in overrides.items():
-        mark = Mark(source=f"{FLAG} {key}={text}" if text.isprintable() else FLAG, line=None)
+        shown = f"{key}={text}" if text.isprintable() else key
+        mark = Mark(source=f"{FLAG} {shown}", line=None)
         given = _parsed(text, mark.source)
         document.problems.extend(mark.problem(each.message) for each in given.problems)
         if not given.problems:
