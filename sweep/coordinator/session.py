@@ -1,6 +1,6 @@
 """A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 from sweep.coordinator.crew import Crew
@@ -14,7 +14,7 @@ from sweep.fleet.local import Ended, LocalFleet, Received
 from sweep.wire import Failed, Ready
 
 
-def run_study(plan: Plan) -> Iterator[Event]:
+def run_study(plan: Plan) -> Generator[Event, None, None]:
     """Run a study until its budget is used up, its space is exhausted or somebody stops it.
 
     Every event as it happens, `SweepEnded` last. Closing the generator kills what still runs.

@@ -1,0 +1,68 @@
+"""The best trials as a table, JSON, or YAML that a study file can take."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sweep.errors import SweepError
+from sweep.records import Snapshot
+from sweep.spec.study import StudySpec
+from sweep.views.display import one_line, show_metric
+from sweep.views.ranking import Rank, ranked_by
+from sweep.views.rows import TrialRow
+
+_PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*")
+_OTHER_WORDS = ("true", "false", "null", "yes", "no", "on", "off")
+
+
+class NoneCompleteError(SweepError):
+    """A study has no complete trial, so that there is no best one."""
+
+    exit_code = 1
+
+
+def found_best(snapshot: Snapshot, rank: str, top: int) -> list[TrialRow]:
+    """The best trials. Raises NoneCompleteError, and UsageError for a rank that tells nothing."""
+    rows = ranked_by(snapshot, Rank(rank))[:top]
+    if not rows:
+        name = one_line(snapshot.study.name)
+        raise NoneCompleteError(
+            f"study {name} has no complete trial yet; look with: sweep status --study {name}"
+        )
+    return rows
+
+
+def best_text(snapshot: Snapshot, rows: Sequence[TrialRow], form: str, width: int) -> str:
+    """The rows in the format."""
+    if form == "yaml":
+        return "---\n".join(_yaml(snapshot, row) for row in rows)
+    from sweep.views.columns import objective_kinds
+    from sweep.views.formats import to_json
+    from sweep.views.tables import param_names, rows_table
+    from sweep.views.text_table import to_text
+
+    frame = rows_table(rows, param_names([snapshot]))
+    if form == "json":
+        return to_json(frame)
+    return to_text(frame.drop(columns="state"), width, objective_kinds([snapshot.study.metric]))
+
+
+def _yaml(snapshot: Snapshot, row: TrialRow) -> str:
+    study = snapshot.study
+    values = {**StudySpec.from_json(study.spec).training, **row.trial.params}
+    value = show_metric(study.metric, row.value)
+    head = f"# trial {row.number} of {one_line(study.name)}: {one_line(study.metric)} {value}"
+    return "".join(f"  {line}\n" for line in (head, *_yaml_lines(values)))
+
+
+def _yaml_lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"{_scalar(key)}: {_scalar(value)}" for key, value in values.items()]
+
+
+def _scalar(value: Any) -> str:
+    """A value as YAML 1.2 reads it back: a JSON text, or a word without quotes."""
+    is_word = isinstance(value, str) and _PLAIN.fullmatch(value)
+    if is_word and value.casefold() not in _OTHER_WORDS:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,59 @@
+"""Console: the answer goes to stdout, the story to stderr; a reader who left ends either."""
+
+import io
+import os
+import shutil
+import sys
+from typing import IO, TextIO
+
+import typer
+
+MIN_WIDTH = 40
+
+
+def open_streams() -> None:
+    """stdout and stderr take any text, also where the shell closed them or knows no UTF-8."""
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def answer(text: str) -> None:
+    """The text is on stdout. A reader who has left, as `head` does, ends the command in peace."""
+    answer_bytes(text.encode(sys.stdout.encoding or "utf-8", errors="backslashreplace"))
+
+
+def answer_bytes(data: bytes) -> None:
+    """The bytes are on stdout as they are."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError as error:
+        _silence(sys.stdout)
+        raise typer.Exit(0) from error
+
+
+def tell(text: str) -> None:
+    """The text is on stderr, as lines. A reader who has left misses the rest; work goes on."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
+
+
+def width() -> int:
+    """The columns that a table on stdout may take: the terminal's, or those of COLUMNS, or 80."""
+    return max(MIN_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123
+
+
+def _silence(stream: IO[str]) -> None:
+    """Whatever is written to the stream from now on is dropped, also by Python at its exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,121 @@
+"""Plain lines: a run's events for a log, a line for each start and end, few in between."""
+
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Self
+
+from sweep import clock
+from sweep.cli.board import Board, Running, after, board_of
+from sweep.cli.console import tell
+from sweep.cli.screen_text import about
+from sweep.coordinator.events import (
+    EpochStored,
+    Event,
+    Notice,
+    StudyLed,
+    TrialFinished,
+    TrialInterrupted,
+    TrialStarted,
+)
+from sweep.fleet.slots import Slot
+from sweep.records import Trial, TrialState
+from sweep.views.display import one_line, show_count, show_duration, show_metric, show_params
+
+EPOCH_LINE_EVERY_S = 10.0
+
+
+class Lines(AbstractContextManager["Lines"]):
+    """Tells each event on stderr as a line; of epochs, one in ten seconds for each slot."""
+
+    def __init__(self) -> None:
+        self._board: Board | None = None
+        self._told_s: dict[int, float] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Nothing is held."""
+
+    def show(self, event: Event) -> None:
+        """The event is told, if it is worth a line."""
+        now_s = clock.monotonic_s()
+        match event:
+            case Notice(text=text):
+                tell(one_line(text))
+            case StudyLed():
+                self._board = board_of(event, now_s)
+                tell(led_line(self._board))
+            case _ if self._board is not None:
+                before, self._board = self._board, after(self._board, event, now_s)
+                self._tell_change(event, before, self._board, now_s)
+
+    def _tell_change(self, event: Event, before: Board, board: Board, now_s: float) -> None:
+        match event:
+            case TrialStarted(slot=slot, trial=trial):
+                self._told_s[slot.index] = now_s
+                tell(started_line(slot, trial))
+            case EpochStored(slot=slot) if slot.index in board.running:
+                if now_s - self._told_s.get(slot.index, 0.0) >= EPOCH_LINE_EVERY_S:
+                    self._told_s[slot.index] = now_s
+                    tell(epoch_line(board.running[slot.index], board))
+            case TrialFinished(slot=slot, trial=trial):
+                tell(finished_line(trial, before.running.get(slot.index), board, now_s))
+            case TrialInterrupted(trial=trial, message=message):
+                tell(interrupted_line(trial, message))
+
+
+def led_line(board: Board) -> str:
+    """What begins: the study, what is there of it already, and on how many slots."""
+    wanted = "" if board.wanted is None else f" of {show_count(board.wanted, 'trial')}"
+    done = f"{board.num_finished}{wanted} finished"
+    slots = show_count(len(board.slots), "slot")
+    return f"study {one_line(board.study.name)}: {done}, {slots}"
+
+
+def started_line(slot: Slot, trial: Trial) -> str:
+    """An attempt begins: on which device, with which params."""
+    again = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
+    name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
+    return f"trial {trial.number} starts on {name}{again}: {show_params(trial.params)}"
+
+
+def epoch_line(running: Running, board: Board) -> str:
+    """A trial's latest epoch, counted from 1."""
+    assert running.epoch is not None, "an epoch was stored"
+    whole = "" if board.epochs is None else f" of {board.epochs}"
+    value = show_metric(board.study.metric, running.epoch.metrics.get(board.study.metric))
+    number, done = running.trial.number, running.epoch.epoch + 1
+    return f"trial {number} epoch {done}{whole}: {one_line(board.study.metric)} {value}"
+
+
+def finished_line(trial: Trial, running: Running | None, board: Board, now_s: float) -> str:
+    """A trial's end: its state and value, and how far the study is with it."""
+    wanted = "" if board.wanted is None else f" of {board.wanted}"
+    remaining_s = board.remaining_s(now_s)
+    left = "" if remaining_s is None else f", {about(remaining_s)} left"
+    took = "" if running is None else f" in {show_duration(now_s - running.started_s)}"
+    end = f"trial {trial.number} {trial.state}{_outcome(trial, running, board)}{took}"
+    return f"{end} ({board.num_finished}{wanted}{left})"
+
+
+def interrupted_line(trial: Trial, message: str) -> str:
+    """An attempt was cut short, and why."""
+    return f"trial {trial.number} interrupted, to go on later: {one_line(message)}"
+
+
+def _outcome(trial: Trial, running: Running | None, board: Board) -> str:
+    metric = board.study.metric
+    if trial.state is TrialState.FAILED:
+        cause = "" if trial.cause is None else f" ({trial.cause})"
+        return f"{cause}: {one_line(trial.message or 'no reason is known')}"
+    is_best = board.best is not None and board.best.number == trial.number
+    epochs = 0 if running is None or running.epoch is None else running.epoch.epoch + 1
+    at = f" after {show_count(epochs, 'epoch')}" if trial.state is TrialState.PRUNED else ""
+    best = ", the best so far" if is_best else ""
+    return f"{at}: {one_line(metric)} {show_metric(metric, trial.value)}{best}"

@@ -1,0 +1,80 @@
+"""The program: one command line in, one exit code out, and every fault explained in a line."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from sweep.cli.app import app
+from sweep.cli.console import open_streams, tell
+from sweep.errors import SweepError
+
+DEBUG = "--debug"
+OUR_BUG = 70
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command in `sys.argv` and exit with its code."""
+    open_streams()
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code. `--debug` counts wherever it stands before a `--`."""
+    words, rest = _split(arguments)
+    is_debug = DEBUG in words
+    words = [word for word in words if word != DEBUG]
+    try:
+        code = app([*words, *rest] or ["--help"], prog_name="sweep", standalone_mode=False)
+    except Exception as error:
+        if is_debug:
+            _show_traceback(error)
+        return _explain(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return int(code or 0)
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return list(arguments[:end]), list(arguments[end:])
+
+
+def _explain(error: Exception) -> int:
+    """Say on stderr what went wrong, a line for each fault; the exit code that it means."""
+    match error:
+        case SweepError():
+            message, code = str(error), error.exit_code
+        case typer.TyperException():
+            message, code = _usage_message(error), 2
+        case typer.Abort():
+            return INTERRUPTED
+        case _:
+            found = " ".join(f"{type(error).__name__}: {error}".split())
+            tell(f"internal error: {found} (this is a bug; run again with {DEBUG})")
+            return OUR_BUG
+    for line in message.splitlines():
+        tell(f"error: {_printable(line)}")
+    return code
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    """What Typer says, in the form of all our errors: small first letter, and what to do next."""
+    said = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
+    command = getattr(getattr(error, "ctx", None), "command_path", "sweep")
+    return f"{said[:1].lower()}{said[1:]}; see: {command} --help"
+
+
+def _printable(line: str) -> str:
+    """The line without characters that would move a terminal's cursor."""
+    if line.isprintable():
+        return line
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return "".join(shown)
+
+
+def _show_traceback(error: Exception) -> None:
+    import traceback
+
+    tell("".join(traceback.format_exception(error)).rstrip())

@@ -1,0 +1,46 @@
+"""Own code: a study's train or model function, looked at in a process that may come to harm."""
+
+import os
+import subprocess
+import sys
+
+from sweep.errors import TrainFunctionError
+from sweep.spec.recipe import RecipeSpec
+
+PATIENCE_S = 300
+
+
+def check_own_code(recipe: RecipeSpec) -> None:
+    """Returns when the recipe's own functions can be loaded, or when it has none.
+
+    Raises TrainFunctionError when one is missing, cannot be imported or has a wrong form.
+    """
+    if recipe.train is None and (recipe.model is None or recipe.model.factory is None):
+        return
+    # -P: the folder that the user stands in must not shadow the modules of this package.
+    command = [sys.executable, "-P", "-m", "sweep.worker.recipe_check", recipe.model_dump_json()]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE_S,
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TrainFunctionError(
+            f"the import of the study's own code took over {PATIENCE_S} s; "
+            "do the long work inside the function"
+        ) from error
+    if done.returncode != 0:
+        lines = done.stdout.strip().splitlines()
+        raise TrainFunctionError(lines[-1] if lines else _ended(done.returncode))
+
+
+def _ended(returncode: int) -> str:
+    how = f"by signal {-returncode}" if returncode < 0 else f"with status {returncode}"
+    return (
+        f"the import of the study's own code ended the process {how}; import it in Python to see"
+    )

@@ -1,0 +1,115 @@
+"""Results: the commands that answer with what a study found."""
+
+from typing import Annotated, Any
+
+import typer
+
+from sweep.cli.options import StorageOption, StudiesOption, StudyOption
+from sweep.cli.values import number, word
+from sweep.spec.kinds import OneOf, Whole
+
+RANKS = ("accuracy", "time", "memory", "cost")
+TABLES = ("trials", "epochs", "attempts")
+BEST_FORMATS = ("table", "yaml", "json")
+FORMATS = ("csv", "table", "json", "md")
+
+
+def best(
+    study: StudyOption,
+    top: Annotated[
+        Any,
+        typer.Option(metavar="K", parser=number("--top", Whole(1)), help="How many trials."),
+    ] = "1",
+    rank: Annotated[
+        Any,
+        typer.Option(
+            metavar="|".join(RANKS),
+            parser=word("--rank", OneOf(RANKS)),
+            help="The best objective, or the least time an epoch, memory or cost.",
+        ),
+    ] = "accuracy",
+    form: Annotated[
+        Any,
+        typer.Option(
+            "--format",
+            metavar="|".join(BEST_FORMATS),
+            parser=word("--format", OneOf(BEST_FORMATS)),
+            help="yaml is ready to stand under `training:` in a study file.",
+        ),
+    ] = "table",
+    storage: StorageOption = None,
+) -> None:
+    """Show the best trials of a study.
+
+    Only complete trials are ranked; a pruned trial is never best.
+    """
+    from sweep.cli.best_text import best_text, found_best
+    from sweep.cli.console import answer, width
+    from sweep.cli.studies import snapshots_of
+
+    (snapshot,) = snapshots_of([study], storage)
+    rows = found_best(snapshot, rank, top)
+    answer(best_text(snapshot, rows, form, width()))
+
+
+def export(
+    studies: StudiesOption,
+    table: Annotated[
+        Any,
+        typer.Option(
+            metavar="|".join(TABLES),
+            parser=word("--table", OneOf(TABLES)),
+            help="One row for each trial, epoch or attempt.  [default: trials]",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="PARAM", help="One row for each value of this param.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="These columns only, in this order.")
+    ] = None,
+    form: Annotated[
+        Any,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMATS),
+            parser=word("--format", OneOf(FORMATS)),
+            help="csv, json and md are whole; table fits the terminal.",
+        ),
+    ] = "csv",
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to this file.")
+    ] = None,
+    bom: Annotated[
+        bool, typer.Option("--bom", help="Begin with a byte order mark, for spreadsheets.")
+    ] = False,
+    storage: StorageOption = None,
+) -> None:
+    """Write a table of trials, epochs, attempts, or by one param."""
+    from sweep.cli.console import width
+    from sweep.cli.exporting import ExportFlags, deliver, exported
+    from sweep.cli.studies import snapshots_of
+
+    flags = ExportFlags(table=table, by=by, columns=columns, form=form, output=output, bom=bom)
+    deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
+
+
+def report(
+    studies: StudiesOption,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="report.html or report.md.")
+    ],
+    storage: StorageOption = None,
+) -> None:
+    """Write a report with tables and figures as one file."""
+    from pathlib import Path
+
+    from sweep.cli.console import tell
+    from sweep.cli.files import write_whole
+    from sweep.cli.reporting import report_text, report_writer
+    from sweep.cli.studies import snapshots_of
+
+    path = Path(output)
+    writer = report_writer(path)
+    write_whole(path, report_text(writer, snapshots_of(studies, storage)))
+    tell(f"wrote {path}")

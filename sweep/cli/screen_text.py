@@ -1,0 +1,165 @@
+"""The screen's text: a board as lines of a terminal's width, one line for each slot."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sweep.cli.board import Board, Running
+from sweep.cli.grid import grid
+from sweep.fleet.slots import Slot
+from sweep.records import Params, TrialState
+from sweep.views.columns import is_accuracy
+from sweep.views.display import (
+    one_line,
+    shorten,
+    show_duration,
+    show_metric,
+    show_param,
+    show_params,
+    width_of,
+)
+
+_BAR = 24
+_MAX_METRIC = 8
+_STATES = (
+    TrialState.COMPLETE,
+    TrialState.PRUNED,
+    TrialState.FAILED,
+    TrialState.RUNNING,
+    TrialState.WAITING,
+)
+_MIB = 2**20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScreenText:
+    """What the screen shows: where the study stands, then a table whose first line names it.
+
+    `done` and `to_do` are the two parts of the bar; both empty where no number is wanted.
+    """
+
+    title: str
+    done: str
+    to_do: str
+    progress: str
+    counts: str
+    best: str
+    table: tuple[str, ...]
+
+
+def screen_text(
+    board: Board, now_s: float, width: int, use: Mapping[str, int | None]
+) -> ScreenText:
+    """The board in lines of at most `width` columns; `use` is each GPU's, in percent, by UUID."""
+    done, to_do = _bar(board)
+    progress = f"{_finished(board)}   {_times(board, now_s)}"
+    return ScreenText(
+        title=shorten(one_line(board.study.name), width),
+        done=done,
+        to_do=to_do,
+        progress=shorten(progress, max(1, width - len(done + to_do) - 1)),
+        counts=shorten("  ".join(f"{board.counts[s]} {s.value}" for s in _STATES), width),
+        best=shorten(_best(board), width),
+        table=tuple(_table(board, width, use)),
+    )
+
+
+def about(seconds: float) -> str:
+    """An estimate, no finer than it deserves: about 40 s, about 3 min, about 2 h 05 min."""
+    if seconds < 60:
+        return f"about {max(5, 5 * round(seconds / 5))} s"
+    if seconds < 3600:
+        return f"about {round(seconds / 60)} min"
+    return f"about {show_duration(seconds)}"
+
+
+def epoch_of(running: Running, epochs: int | None) -> str:
+    """How many epochs are done: 3/6; the number alone where the whole is not known."""
+    done = 0 if running.epoch is None else running.epoch.epoch + 1
+    return f"{done}/{epochs}" if epochs is not None else str(done)
+
+
+def _bar(board: Board) -> tuple[str, str]:
+    if board.wanted is None:
+        return "", ""
+    length = _BAR if board.wanted == 0 else round(_BAR * board.num_finished / board.wanted)
+    length = min(length, _BAR)
+    return "━" * length, "─" * (_BAR - length)
+
+
+def _finished(board: Board) -> str:
+    if board.wanted is None:
+        return f"{board.num_finished} trials"
+    return f"{board.num_finished}/{board.wanted} trials"
+
+
+def _times(board: Board, now_s: float) -> str:
+    elapsed = show_duration(board.elapsed_s(now_s)) if board.elapsed_s(now_s) >= 0 else ""
+    remaining_s = board.remaining_s(now_s)
+    return elapsed if remaining_s is None else f"{elapsed}, {about(remaining_s)} left"
+
+
+def _best(board: Board) -> str:
+    best, metric = board.best, board.study.metric
+    if best is None:
+        return f"best {one_line(metric)}: no trial is complete yet"
+    value = show_metric(metric, best.value)
+    return f"best {one_line(metric)} {value} in trial {best.number}: {show_params(best.params)}"
+
+
+def _table(board: Board, width: int, use: Mapping[str, int | None]) -> list[str]:
+    metric = board.study.metric
+    name = one_line(metric) if len(metric) <= _MAX_METRIC else _short_name(metric)
+    header = ["slot", "trial", "epoch", name, "images/s", "memory", "gpu", ""]
+    rows = [_row(slot, board, use) for slot in board.slots]
+    room = width - width_of(grid([header, *rows], 10_000)[0]) - 2
+    params = _params_cells(board, max(room, 8))
+    filled = [[*row[:-1], cell] for row, cell in zip([header, *rows], params, strict=True)]
+    return grid(filled, width)
+
+
+def _short_name(metric: str) -> str:
+    return "accuracy" if is_accuracy(metric) else shorten(one_line(metric), _MAX_METRIC)
+
+
+def _row(slot: Slot, board: Board, use: Mapping[str, int | None]) -> list[str]:
+    percent = use.get(slot.device.uuid or "")
+    gpu = "" if percent is None else f"{percent}%"
+    name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
+    running = board.running.get(slot.index)
+    if running is None:
+        return [name, "", "", "", "", "", gpu, ""]
+    epoch = running.epoch
+    value = None if epoch is None else epoch.metrics.get(board.study.metric)
+    rate = None if epoch is None else epoch.images_per_s
+    memory = None if epoch is None else epoch.peak_memory_bytes
+    return [
+        name,
+        str(running.trial.number),
+        epoch_of(running, board.epochs),
+        "" if value is None else show_metric(board.study.metric, value),
+        "" if rate is None else f"{rate:.0f}",
+        "" if memory is None else _size(memory),
+        gpu,
+        "",
+    ]
+
+
+def _size(num_bytes: int) -> str:
+    mib = num_bytes / _MIB
+    return f"{mib:.0f} MiB" if mib < 10_000 else f"{mib / 1024:.1f} GiB"
+
+
+def _params_cells(board: Board, room: int) -> Sequence[str]:
+    """The params column, its name first: name=value where that has room, else values alone."""
+    running = [board.running.get(slot.index) for slot in board.slots]
+    params = [None if each is None else each.trial.params for each in running]
+    named = ["" if each is None else show_params(each) for each in params]
+    if max(map(width_of, named)) <= room:
+        return ["params", *named]
+    names = " ".join(one_line(name) for name in next(filter(None, params), {}))
+    values = ["" if each is None else _values(each) for each in params]
+    return [shorten(cell, room) for cell in (names, *values)]
+
+
+def _values(params: Params) -> str:
+    return " ".join(show_param(value) for value in params.values())

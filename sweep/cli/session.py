@@ -1,0 +1,57 @@
+"""The session of `sweep run`: a plan described, or led to its end before the user's eyes."""
+
+from contextlib import closing
+
+from sweep.cli.console import answer, tell
+from sweep.cli.ending import ending_text
+from sweep.cli.planning import RunFlags
+from sweep.cli.spec_text import plan_text, spec_text
+from sweep.cli.watch import watch
+from sweep.coordinator.events import SweepEnded
+from sweep.coordinator.plan import Plan
+from sweep.coordinator.session import run_study
+from sweep.coordinator.standing import found_standing
+from sweep.errors import NotFoundError
+from sweep.records import Snapshot
+from sweep.store.store import open_store
+
+
+def describe(plan: Plan) -> int:
+    """Say what the plan would run, having looked at what a run looks at; write nothing."""
+    from sweep.cli.own_code import check_own_code
+
+    standing = found_standing(plan.url, plan.spec)
+    standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
+    check_own_code(plan.spec.recipe)
+    answer(spec_text(plan.spec))
+    answer(plan_text(plan, standing.snapshot))
+    return 0
+
+
+def lead(plan: Plan, flags: RunFlags) -> int:
+    """Run the plan's study, showing what happens; at the end, what it found. The exit code."""
+    ended = _watched(plan)
+    tell(ended.reason)
+    snapshot = _stored(plan)
+    if snapshot is not None:
+        answer(ending_text(snapshot, flags.storage))
+    return ended.exit_code
+
+
+def _watched(plan: Plan) -> SweepEnded:
+    ended = None
+    with watch() as watcher, closing(run_study(plan)) as events:
+        for event in events:
+            watcher.show(event)
+            ended = event if isinstance(event, SweepEnded) else ended
+    assert ended is not None, "a run says last that it ended"
+    return ended
+
+
+def _stored(plan: Plan) -> Snapshot | None:
+    try:
+        with open_store(plan.url, create=False) as store:
+            study = store.find_study(plan.spec.study)
+            return None if study is None else store.snapshot(study.id)
+    except NotFoundError:
+        return None

@@ -1,0 +1,160 @@
+"""A spec as text: what a study file says, with what it leaves to the defaults."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sweep.coordinator.plan import Plan
+from sweep.records import Snapshot
+from sweep.space.space import Space
+from sweep.spec.recipe import RecipeSpec
+from sweep.spec.study import BudgetSpec, SearchSpec, StudySpec
+from sweep.store.url import hide_password
+from sweep.views.display import one_line, show_count, show_duration, show_params
+
+_WIDTH = 99
+_INDENT = 12
+
+
+def spec_text(spec: StudySpec) -> str:
+    """The study: its space typed, its number of points, its recipe, its search and budget."""
+    facts = [("study", spec.study), ("", spec.description), *_facts(spec)]
+    return _text(facts)
+
+
+def plan_text(plan: Plan, snapshot: Snapshot | None) -> str:
+    """What a run would do: where, with what, and which trials come first for certain."""
+    slots = plan.slots
+    devices = ", ".join(
+        f"{each.device.short_name} ({each.device.name})" for each in slots if each.device.uuid
+    )
+    threads = f"each with {show_count(slots[0].num_threads, 'thread')}"
+    extra = "" if plan.extra_trials is None else f"{plan.extra_trials} more trials than finished"
+    return _text(
+        [
+            ("slots", f"{len(slots)} on {devices or 'the CPU'}, {threads}"),
+            ("extra", extra),
+            ("database", hide_password(plan.url)),
+            ("stored", _stored(snapshot)),
+            ("run folder", str(plan.run_folder.absolute())),
+            *_first_points(plan.spec, snapshot),
+            ("", "nothing was written: this was a dry run"),
+        ]
+    )
+
+
+def _facts(spec: StudySpec) -> Iterator[tuple[str, str]]:
+    yield "objective", f"{spec.objective.direction} {spec.objective.metric}"
+    yield from _recipe(spec.recipe)
+    yield from _space(spec.space)
+    yield "points", _points(spec.space)
+    yield "training", _values(spec.training) or "all defaults"
+    yield "defaults", _values(_defaults(spec))
+    yield "search", _search(spec.search)
+    yield "pruner", _pruner(spec.search)
+    yield "enqueue", _enqueue(spec)
+    yield "budget", _budget(spec.budget)
+
+
+def _recipe(recipe: RecipeSpec) -> Iterator[tuple[str, str]]:
+    if recipe.train is not None:
+        yield "train", recipe.train
+    if recipe.data is not None:
+        yield "data", _values(recipe.data.model_dump(exclude_none=True))
+    if recipe.model is not None:
+        yield "model", _values(recipe.model.model_dump(exclude_none=True))
+
+
+def _space(space: Space) -> Iterator[tuple[str, str]]:
+    params = sorted(space.params, key=lambda param: space.names.index(param.name))
+    title = "space"
+    for param in params:
+        for alternative in param.alternatives:
+            yield title, f"{one_line(param.name)}: {alternative}"
+            title = ""
+    for configuration in space.configurations:
+        yield title, show_params(configuration)
+        title = ""
+
+
+def _points(space: Space) -> str:
+    return "without end" if space.num_points is None else str(space.num_points)
+
+
+def _defaults(spec: StudySpec) -> dict[str, Any]:
+    given = {*spec.training, *spec.space.names}
+    return {key: value for key, value in spec.flat_params({}).items() if key not in given}
+
+
+def _search(search: SearchSpec) -> str:
+    first = f", {search.startup_trials} random trials first" if search.sampler == "tpe" else ""
+    return f"{search.sampler}, seed {search.seed}{first}"
+
+
+def _pruner(search: SearchSpec) -> str:
+    pruner = search.pruner
+    after = f"not before {show_count(pruner.min_epochs, 'epoch')}"
+    startup = f"after {show_count(pruner.startup_trials, 'complete trial')}"
+    match pruner.name:
+        case "median":
+            return f"median, {startup}, {after}"
+        case "percentile":
+            return f"percentile, keeps the best {pruner.percentile:g} %, {startup}, {after}"
+        case "asha":
+            return f"asha, keeps one in {pruner.reduction_factor}, {after}"
+        case _:
+            return "none"
+
+
+def _enqueue(spec: StudySpec) -> str:
+    return f"{show_count(len(spec.enqueue), 'point')} first" if spec.enqueue else ""
+
+
+def _budget(budget: BudgetSpec) -> str:
+    limits = (
+        None if budget.trials is None else show_count(budget.trials, "trial"),
+        None if budget.timeout_s is None else show_duration(budget.timeout_s),
+        None if budget.max_cost is None else f"{budget.max_cost:g} {budget.currency}",
+    )
+    return ", ".join(limit for limit in limits if limit is not None) or "none: until it is stopped"
+
+
+def _stored(snapshot: Snapshot | None) -> str:
+    if snapshot is None:
+        return "nothing yet: a new study"
+    finished = sum(trial.state.is_finished for trial in snapshot.trials)
+    return f"{show_count(finished, 'finished trial')} of it"
+
+
+def _first_points(spec: StudySpec, snapshot: Snapshot | None) -> Iterator[tuple[str, str]]:
+    """The enqueued points, which are certain; the others depend on how trials turn out."""
+    title = "first"
+    for params in () if snapshot is not None else spec.enqueue:
+        yield title, show_params(params)
+        title = ""
+
+
+def _values(values: Mapping[str, Any], prefix: str = "") -> str:
+    return ", ".join(_value(f"{prefix}{name}", value) for name, value in values.items())
+
+
+def _value(name: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _values(value, f"{name}.") or f"{name} none"
+    if isinstance(value, list | tuple):
+        return f"{name} [{', '.join(map(str, value))}]"
+    shown = "none" if value is None else str(value)
+    return one_line(f"{name} {shown.lower() if isinstance(value, bool) else shown}")
+
+
+def _text(facts: list[tuple[str, str]]) -> str:
+    """Each fact under its name, long ones on several lines; facts that say nothing left out."""
+    lines: list[str] = []
+    for name, value in facts:
+        if value:
+            begin, rest = f"{name:<{_INDENT}}", " " * _INDENT
+            shown = " ".join(one_line(line) for line in value.splitlines())
+            lines += textwrap.wrap(
+                shown, _WIDTH, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
+            )
+    return "".join(f"{line}\n" for line in lines)

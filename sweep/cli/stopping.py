@@ -1,0 +1,61 @@
+"""Stopping: asking a study's leader to end, and waiting until it has let go."""
+
+import time
+
+from sweep import clock
+from sweep.cli.console import tell
+from sweep.cli.studies import living_lease
+from sweep.coordinator.holder import this_process
+from sweep.errors import LedByAnotherError, UnusableError
+from sweep.records import Lease, RequestKind, Study
+from sweep.store.store import Store
+
+PATIENCE_S = {RequestKind.DRAIN: 40.0, RequestKind.KILL: 15.0}
+EVERY_S = 0.25
+_LEASE_S = 10.0
+
+
+def stopped(store: Store, study: Study, kind: RequestKind) -> None:
+    """Nobody leads the study any more, and no request to stop it is left.
+
+    Raises UnusableError when its leader is still there after its time of grace.
+    """
+    lease = living_lease(store, study)
+    if lease is None:
+        tell(f"study {study.name} is not running: nothing to stop")
+        return
+    store.add_request(study.id, kind)
+    tell(f"asked pid {lease.holder.pid} on {lease.holder.host} to {_what(kind)}")
+    _wait(store, study, lease, PATIENCE_S[kind])
+    _forget_requests(store, study)
+    tell(f"study {study.name} is stopped; go on with: sweep run --study {study.name}")
+
+
+def _what(kind: RequestKind) -> str:
+    if kind is RequestKind.KILL:
+        return "end all trials at once"
+    return "stop; each trial ends its epoch first"
+
+
+def _wait(store: Store, study: Study, lease: Lease, patience_s: float) -> None:
+    deadline = clock.monotonic_s() + patience_s
+    while (now := living_lease(store, study)) is not None and now.token == lease.token:
+        if clock.monotonic_s() > deadline:
+            raise UnusableError(
+                f"pid {lease.holder.pid} on {lease.holder.host} still leads study {study.name} "
+                f"after {patience_s:g} s; look with: sweep status --study {study.name}, "
+                "or end it at once with: sweep stop --now"
+            )
+        time.sleep(EVERY_S)
+
+
+def _forget_requests(store: Store, study: Study) -> None:
+    """A request that came too late for its leader must not stop the study's next run."""
+    if not store.pending_requests(study.id):
+        return
+    try:
+        with store.lead(study.id, this_process(), _LEASE_S) as leadership:
+            for request in store.pending_requests(study.id):
+                leadership.finish_request(request.id)
+    except LedByAnotherError:
+        return

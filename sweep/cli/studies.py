@@ -1,0 +1,79 @@
+"""Stored studies: found in the database by the name or file that a command was given."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sweep.errors import NotFoundError
+from sweep.records import Lease, Snapshot, Study
+from sweep.store.store import Store, open_store
+from sweep.store.url import default_url
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """A study at one moment, and the lease of whoever leads it; None when nobody does."""
+
+    snapshot: Snapshot
+    lease: Lease | None
+
+
+def storage_url(flag: str | None) -> str:
+    """The database: the flag's, the environment's, or the default."""
+    return default_url(os.environ) if flag is None else flag
+
+
+@contextmanager
+def stored(storage: str | None) -> Iterator[Store]:
+    """The store, open. Raises NotFoundError, and makes nothing, where there is none."""
+    with open_store(storage_url(storage), create=False) as store:
+        yield store
+
+
+def stored_study(store: Store, name_or_file: str) -> Study:
+    """The study of that name, or of the file's. Raises NotFoundError with the near names."""
+    if "/" not in name_or_file and not name_or_file.endswith(_SUFFIXES):
+        found = store.find_study(name_or_file)
+        if found is not None:
+            return found
+    named = _name_in_file(name_or_file)
+    return store.study(name_or_file if named is None else named)
+
+
+def snapshots_of(names: Sequence[str], storage: str | None) -> list[Snapshot]:
+    """All of each named study at one moment, each study once."""
+    with stored(storage) as store:
+        ids = dict.fromkeys(stored_study(store, name).id for name in names)
+        return [store.snapshot(each) for each in ids]
+
+
+def standing_of(store: Store, study: Study) -> Standing:
+    """The study now, with the lease of a living leader."""
+    return Standing(snapshot=store.snapshot(study.id), lease=living_lease(store, study))
+
+
+def living_lease(store: Store, study: Study) -> Lease | None:
+    """The lease of whoever leads the study; None when nobody does, or its holder is dead."""
+    from sweep.coordinator.holder import is_known_dead
+
+    lease = store.leader(study.id)
+    if lease is None or not lease.is_current or is_known_dead(lease.holder):
+        return None
+    return lease
+
+
+def _name_in_file(name_or_file: str) -> str | None:
+    """The name that a study file gives its study; None where there is no such file."""
+    from sweep.spec.load import find_study_file, load_study_file
+
+    is_path = "/" in name_or_file or name_or_file.endswith(_SUFFIXES)
+    try:
+        return load_study_file(find_study_file(name_or_file, Path.cwd())).study
+    except NotFoundError:
+        if is_path:
+            raise
+        return None

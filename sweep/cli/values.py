@@ -1,0 +1,41 @@
+"""Values: what the text behind a flag may be, refused in the words of a study file."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sweep.errors import UsageError
+from sweep.spec.kinds import Kind
+from sweep.spec.scalars import scalar_value
+
+
+def number(flag: str, kind: Kind) -> Callable[[str], Any]:
+    """A parser of a flag's text as a number of that kind. It raises UsageError."""
+    return _parser(flag, kind, scalar_value)
+
+
+def word(flag: str, kind: Kind) -> Callable[[str], Any]:
+    """A parser of a flag's text, as it stands, as one of that kind. It raises UsageError."""
+    return _parser(flag, kind, str)
+
+
+def _parser(flag: str, kind: Kind, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            return kind.fit(read(text))
+        except ValueError as error:
+            raise UsageError(f"{flag} {error}") from error
+
+    return parse
+
+
+def settings_of(texts: list[str]) -> dict[str, str]:
+    """What `--set key=value` asks for, the last one of a key. Raises UsageError."""
+    settings = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key.strip() and equals):
+            raise UsageError(
+                f"--set {text!r} is no key=value; write it as in --set training.epochs=3"
+            )
+        settings[key.strip()] = value
+    return settings

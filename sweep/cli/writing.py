@@ -1,0 +1,41 @@
+"""Study files: the commands that write one and that look whether one is right."""
+
+from typing import Annotated
+
+import typer
+
+
+def init(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The study file to write.")
+    ] = "my_study.yaml",
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py", help="Write a training function of your own as well."),
+    ] = None,
+) -> None:
+    """Write a study file to start from, ready to run.
+
+    With --train also a training function of your own, which the study then runs.
+    """
+    from sweep.cli.console import tell
+    from sweep.cli.starting import write_new_files
+
+    written = write_new_files(file, train)
+    tell(f"wrote {' and '.join(written)}; try: sweep run --study {written[0]}")
+
+
+def check(
+    study: Annotated[str, typer.Argument(metavar="NAME|FILE", help="The study file.")],
+) -> None:
+    """Check a study file, and show it as it is understood."""
+    from pathlib import Path
+
+    from sweep.cli.console import answer
+    from sweep.cli.own_code import check_own_code
+    from sweep.cli.spec_text import spec_text
+    from sweep.spec.load import find_study_file, load_study_file
+
+    spec = load_study_file(find_study_file(study, Path.cwd()))
+    check_own_code(spec.recipe)
+    answer(spec_text(spec))
