@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,15 @@ def content(files: dict[str, bytes]) -> bytes:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one body to whoever asks, and counts how often that was."""
+    """Serves one body to whoever asks, once it may, and counts how often that was."""
 
     body = b""
     num_requests = 0
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.may_answer = Event()
+        self.may_answer.set()
 
 
 class Answer(BaseHTTPRequestHandler):
@@ -74,6 +79,7 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.num_requests += 1
+        assert self.server.may_answer.wait(DEADLINE_S)
         self.send_response(200 if self.server.body else 404)
         self.end_headers()
         self.wfile.write(self.server.body)
@@ -84,7 +90,7 @@ class Answer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(content: bytes) -> Iterator[Server]:
-    with Server(("127.0.0.1", 0), Answer) as running:
+    with Server() as running:
         running.body = content
         thread = Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -207,11 +213,21 @@ def test_workers_that_start_at_once_fetch_it_once(
         "from pathlib import Path\n"
         "from sweep.training.archive import Archive, fetched\n"
         "name, url, digest, folder = sys.argv[1:]\n"
+        "print('asks', flush=True)\n"
         "fetched(Archive(name=name, url=url, sha256=digest), Path(folder))\n"
     )
     arguments = (archive.name, archive.url, archive.sha256, str(tmp_path / "shared"))
-    workers = [subprocess.Popen([sys.executable, "-c", code, *arguments]) for _ in range(4)]
-    assert [worker.wait(DEADLINE_S) for worker in workers] == [0, 0, 0, 0]
+    command = [sys.executable, "-c", code, *arguments]
+    server.may_answer.clear()
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+    # the first one is kept waiting until all the others have asked too
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"asks\n"
+    server.may_answer.set()
+    for worker in workers:
+        worker.communicate(timeout=DEADLINE_S)
+    assert [worker.returncode for worker in workers] == [0, 0, 0, 0]
     assert server.num_requests == 1
 
 
