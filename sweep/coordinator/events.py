@@ -26,10 +26,14 @@ class StudyLed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrialStarted:
-    """An attempt of a trial has begun on a slot."""
+    """An attempt of a trial has begun on a slot, at `first_epoch` (zero-based).
+
+    A later attempt that begins at epoch 0 starts over: no state to go on from was saved.
+    """
 
     slot: Slot
     trial: Trial
+    first_epoch: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

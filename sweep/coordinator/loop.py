@@ -116,10 +116,10 @@ class Loop:
         self._busy[slot.index] = Busy(
             slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
         )
-        self._fleet.send(
-            slot, assignment_for(self._spec, trial, self._ledger, self._folder, str(log))
-        )
-        return TrialStarted(slot=slot, trial=trial)
+        assignment = assignment_for(self._spec, trial, self._ledger, self._folder, str(log))
+        self._fleet.send(slot, assignment)
+        first_epoch = assignment.resume[0].epoch + 1 if assignment.resume else 0
+        return TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch)
 
     def _patience_s(self) -> float:
         due_s = self._crew.next_restart_s() if self._may_start() else None

@@ -47,6 +47,8 @@ def _train(
     receive: Callable[[], Message],
 ) -> bool:
     loaded = _newest_readable(assignment.resume)
+    if loaded is None and assignment.attempt > 1:
+        print_line(f"no state was saved: attempt {assignment.attempt} starts over")
     first_epoch = 0 if loaded is None else loaded.epoch + 1
     state = None if loaded is None else loaded.state
     results = epochs_of(function, assignment.params, assignment.seed, device, state)

@@ -1,0 +1,206 @@
+"""The real worker, started as the fleet starts it, with train functions of a user's own."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from sweep.coordinator.events import EpochStored, SweepEnded
+from sweep.coordinator.plan import Plan
+from sweep.errors import TrainFunctionError
+from sweep.fleet.slots import cpu_slots
+from sweep.records import Cause, TrialState
+from sweep.spec.load import load_study_file
+from tests.scripted import run_to_end, run_until, stored
+
+STUDY = """\
+train: ./mine.py:train
+objective: {metric: test_accuracy, direction: maximize}
+space: {quality: {choices: [0.5, 0.9]}}
+training: {epochs: 3}
+search: {sampler: grid}
+"""
+
+
+def _plan(folder: Path, train: str, study: str = STUDY) -> Plan:
+    (folder / "mine.py").write_text(dedent(train))
+    (folder / "mine.yaml").write_text(study)
+    return Plan(
+        spec=load_study_file(folder / "mine.yaml"),
+        url=f"sqlite:///{folder}/out/sweep.db",
+        run_folder=folder / "out",
+        slots=cpu_slots(1),
+    )
+
+
+def test_a_generator_of_ten_lines_is_pruned_stored_and_resumed(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        def train(params, device, state=None):
+            done = 0 if state is None else state["done"]
+            print("starts after", done, "epochs on", device)
+            for epoch in range(done, params["epochs"]):
+                accuracy = params["quality"] * (epoch + 1) / params["epochs"]
+                yield {"test_accuracy": accuracy, "loss": 1 - accuracy}, {"done": epoch + 1}
+        """,
+    )
+    run_until(plan, EpochStored, 2)
+    assert run_to_end(plan) == SweepEnded(reason="the space is exhausted", exit_code=0)
+    snapshot = stored(plan)
+    assert [trial.value for trial in snapshot.trials] == [0.5, 0.9]
+    assert [(each.trial, each.epoch, each.attempt) for each in snapshot.epochs] == [
+        (0, 0, 1),
+        (0, 1, 1),
+        (0, 2, 2),
+        (1, 0, 1),
+        (1, 1, 1),
+        (1, 2, 1),
+    ]
+    assert snapshot.epochs[0].epoch_s >= 0
+    assert (snapshot.epochs[0].peak_memory_bytes or 0) > 0
+    logs = [Path(str(attempt.log)).read_text() for attempt in snapshot.attempts]
+    assert "starts after 0 epochs on cpu" in logs[0]
+    assert "starts after 2 epochs on cpu" in logs[1]
+
+
+def test_a_function_without_state_starts_over_and_its_log_says_so(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        def train(params, device):
+            for epoch in range(3):
+                yield {"test_accuracy": params["quality"]}
+        """,
+    )
+    run_until(plan, EpochStored, 2)
+    run_to_end(plan)
+    snapshot = stored(plan)
+    first = [each for each in snapshot.epochs if each.trial == 0]
+    assert [(each.epoch, each.attempt) for each in first] == [(0, 2), (1, 2), (2, 2)]
+    log = Path(str(snapshot.attempts[1].log)).read_text()
+    assert "no state was saved: attempt 2 starts over" in log
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return\n    yield", "the train function ended without a yield; yield each epoch"),
+        ("yield 'text'", "the train function yields str 'text'; it must yield a dict"),
+        (
+            "yield {'accuracy': 1}",
+            "the train function never yielded the objective's metric 'test_accuracy'",
+        ),
+        ("yield {'test_accuracy': 1}, open('/dev/null')", "state is a TextIOWrapper"),
+    ],
+)
+def test_a_function_that_breaks_its_contract_stops_the_study(
+    tmp_path: Path, body: str, message: str
+) -> None:
+    plan = _plan(tmp_path, f"def train(params, device, state=None):\n    {body}\n")
+    ended = run_to_end(plan)
+    assert ended.exit_code == 1
+    assert ended.reason.startswith(message)
+    trials = stored(plan).trials
+    assert [(trial.state, trial.cause) for trial in trials] == [
+        (TrialState.FAILED, Cause.EXCEPTION)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise ValueError('a\\nb')", "ValueError: a"),
+        ("import sys; sys.exit('bye')", "SystemExit: bye"),
+        ("raise RuntimeError", "RuntimeError"),
+        ("yield {'test_accuracy': True}", "the train function's metric test_accuracy is bool"),
+    ],
+)
+def test_what_a_function_raises_is_the_failure_of_its_trial(
+    tmp_path: Path, body: str, message: str
+) -> None:
+    plan = _plan(tmp_path, f"def train(params, device, state=None):\n    {body}\n    yield\n")
+    assert run_to_end(plan).exit_code == 1
+    trial = stored(plan).trials[0]
+    assert (trial.message or "").startswith(message)
+    assert "Traceback" in Path(str(stored(plan).attempts[0].log)).read_text()
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ("def trian(params, device): yield {}", "has no function train; did you mean trian?"),
+        ("def train(params, device): return 1", "is not a generator"),
+        ("import nowhere", "No module named 'nowhere'"),
+        ("def train(:", "SyntaxError"),
+        ("raise SystemExit(3)", "SystemExit"),
+    ],
+)
+def test_a_function_that_cannot_be_used_is_refused_before_anything_is_written(
+    tmp_path: Path, train: str, message: str
+) -> None:
+    plan = _plan(tmp_path, train)
+    with pytest.raises(TrainFunctionError) as refusal:
+        run_to_end(plan)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_memory_that_runs_out_is_a_cause_of_its_own(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        import torch
+
+        def train(params, device, state=None):
+            yield {"test_accuracy": 0.1}
+            torch.empty(2**50)
+        """,
+    )
+    run_to_end(plan)
+    assert stored(plan).trials[0].cause is Cause.OUT_OF_MEMORY
+
+
+def test_a_model_of_ones_own_is_built_by_its_factory(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        import torch
+
+        def build(num_classes, in_channels):
+            print("built for", num_classes, in_channels)
+            return torch.nn.Sequential(
+                torch.nn.Flatten(), torch.nn.Linear(64 * in_channels, num_classes)
+            )
+        """,
+        """\
+data: {name: digits}
+model: {factory: ./mine.py:build}
+objective: {metric: test_accuracy, direction: maximize}
+space: {lr: {choices: [0.1]}}
+training: {epochs: 2, batch_size: 64}
+search: {sampler: grid}
+""",
+    )
+    assert run_to_end(plan).exit_code == 0
+    assert (stored(plan).trials[0].value or 0) > 0.5
+
+
+def test_the_worker_sees_no_database_url_and_no_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWEEP_STORAGE", "postgresql://me:secret@nowhere/x")
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    plan = _plan(
+        tmp_path,
+        """
+        import os
+
+        def train(params, device, state=None):
+            print("secret" in str(dict(os.environ)))
+            yield {"test_accuracy": 1}
+        """,
+    )
+    run_to_end(plan)
+    assert "False" in Path(str(stored(plan).attempts[0].log)).read_text()
