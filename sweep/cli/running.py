@@ -6,7 +6,8 @@ import typer
 
 from sweep.cli.options import RunDirOption, StorageOption, StudyOption
 from sweep.cli.values import number, word
-from sweep.spec.kinds import Duration, Whole
+from sweep.spec.key_kinds import Duration
+from sweep.spec.kinds import Whole
 
 _AT_LEAST_1 = Whole(1)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sweep.cli.files import write_new
 from sweep.errors import NotFoundError, UsageError
-from sweep.spec.kinds import StudyName, Unfit
+from sweep.spec.key_kinds import StudyName
+from sweep.spec.kind import Unfit
 from sweep.spec.template import function_template, own_study_template, study_template
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sweep.errors import UsageError
-from sweep.spec.kinds import Kind
+from sweep.spec.kind import Kind
 from sweep.spec.scalars import scalar_value
 
 

@@ -164,5 +164,7 @@ def _scale(log: bool) -> str:
 
 
 def shown(value: ParamValue) -> str:
-    """A value as a study file writes it."""
+    """A value as a study file writes it, in one line."""
+    if isinstance(value, str) and not value.isprintable():
+        return repr(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -7,7 +7,7 @@ from typing import Any
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
 from sweep.space.space import Space
 from sweep.spec.document import Place, dotted
-from sweep.spec.kinds import Epochs
+from sweep.spec.key_kinds import Epochs
 from sweep.spec.reader import Reader
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.study import BudgetSpec, Objective, SearchSpec

@@ -15,7 +15,8 @@ from sweep.space.distributions import (
 )
 from sweep.space.space import Alternative
 from sweep.spec.document import BROKEN, Place, dotted
-from sweep.spec.kinds import MAX_WHOLE, Kind, Number, OneOf, OrNone, Switch, Whole
+from sweep.spec.kind import MAX_WHOLE, Kind
+from sweep.spec.kinds import Number, OneOf, OrNone, Switch, Whole
 from sweep.spec.reader import Reader
 from sweep.spec.values import KeyValue, OwnValue
 

@@ -8,7 +8,7 @@ from sweep.errors import Problem, StudyFileError
 from sweep.spec.checks import Draft, check_draft, check_keys_once
 from sweep.spec.document import BROKEN, Document, parse_document
 from sweep.spec.find import find_study_file as find_study_file
-from sweep.spec.kinds import found
+from sweep.spec.kind import found
 from sweep.spec.overrides import apply_overrides
 from sweep.spec.reader import Reader
 from sweep.spec.recipe_reader import data_kinds, model_kinds, read_num_train_images, read_recipe

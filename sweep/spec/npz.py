@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweep.spec.kinds import Unfit
+from sweep.spec.kind import Unfit
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
 _MAX_HEADER_BYTES = 10_000

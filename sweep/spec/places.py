@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweep.spec.kinds import Kind, Text, Unfit, found, unfit
+from sweep.spec.kind import Kind, Unfit, found, unfit
+from sweep.spec.kinds import Text
 
 _FUNCTION = re.compile(r"(?P<place>.+):(?P<name>[^\W\d]\w*)")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sweep.errors import Problem
 from sweep.spec.document import BROKEN, Document, Place, dotted, plain
-from sweep.spec.kinds import Kind, Unfit, found
+from sweep.spec.kind import Kind, Unfit, found
 from sweep.spec.words import key_hint, meant_key
 
 
@@ -116,7 +116,7 @@ class Reader:
 
     def fit(self, place: Place, value: Any, kind: Kind) -> Any:
         """The value in its final form, or BROKEN after a complaint."""
-        if value is BROKEN:
+        if value is BROKEN or (isinstance(value, list) and BROKEN in value):
             return BROKEN
         try:
             return kind.fit(value)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from sweep.spec.document import BROKEN
-from sweep.spec.kinds import Kind, OneOf, Switch, Unfit, Whole
+from sweep.spec.kind import Kind, Unfit
+from sweep.spec.kinds import OneOf, Switch, Whole
 from sweep.spec.npz import num_train_images
 from sweep.spec.places import FolderPath, Function
 from sweep.spec.reader import Reader

@@ -2,7 +2,9 @@
 
 from sweep.records import Direction
 from sweep.spec.document import BROKEN
-from sweep.spec.kinds import Duration, Kind, Number, OneOf, StudyName, Text, Whole, found
+from sweep.spec.key_kinds import Duration, StudyName
+from sweep.spec.kind import Kind, found
+from sweep.spec.kinds import Number, OneOf, Text, Whole
 from sweep.spec.reader import Reader
 from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, PrunerSpec, SearchSpec
 

@@ -9,7 +9,7 @@ from sweep.space.space import Misfit, Param, Space
 from sweep.spec.conditions import ordered_params
 from sweep.spec.distribution_reader import read_alternative
 from sweep.spec.document import BROKEN, Place, dotted
-from sweep.spec.kinds import Kind, found
+from sweep.spec.kind import Kind, found
 from sweep.spec.reader import Reader
 from sweep.spec.reserved import RESERVED_NAMES
 from sweep.spec.training import TRAINING_KINDS

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from sweep.records import Direction, Params
-from sweep.space.space import Space, from_json, to_json
+from sweep.space.document import from_json, to_json
+from sweep.space.space import Space
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import resolve_training
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from sweep.errors import UsageError
 from sweep.space.names import hint
-from sweep.spec.kinds import Epochs, Kind, Number, OneOf, OrNone, Switch, Unfit, Whole
+from sweep.spec.key_kinds import Epochs
+from sweep.spec.kind import Kind, Unfit
+from sweep.spec.kinds import Number, OneOf, OrNone, Switch, Whole
 
 _DEFAULT_LR = {"sgd": 0.1, "adam": 0.001, "adamw": 0.001, "rmsprop": 0.001}
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweep.records import ParamValue
-from sweep.spec.kinds import MAX_WHOLE, Kind, Text, Unfit, found, unfit
+from sweep.spec.kind import MAX_WHOLE, Kind, Unfit, found, unfit
+from sweep.spec.kinds import Text
 from sweep.spec.training import TRAINING_KINDS
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sweep.errors import UsageError
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
-from sweep.space.space import Alternative, Param, Space, from_json, to_json
+from sweep.space.document import from_json, to_json
+from sweep.space.space import Alternative, Param, Space
 
 
 def always(name: str, distribution: Distribution) -> Param:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from study_texts import LR, OBJECTIVE, OPTIMIZER, SEARCH, SPACE, TRAINING, changed
 
 from sweep.errors import StudyFileError
 from sweep.spec.load import load_study_file
@@ -118,3 +119,21 @@ def test_deep_or_endless_nesting_is_explained(tmp_path: Path, word: str) -> None
     assert load_or_explain(tmp_path / "s.yaml", f"space: {word * 900}".encode()) is None
     block = "\n".join(f"{' ' * depth}a:" for depth in range(700))
     assert load_or_explain(tmp_path / "s.yaml", block.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (OPTIMIZER, '  optimizer: {choices: ["a\\nb", "a\\nb"]}\n'),
+        (TRAINING, 'training: {epochs: ["a\\nb", ~]}\n'),
+        (TRAINING, 'training: {epochs: 6, "a\\nb": 1}\n'),
+        (LR, '  "l\\nr": {value: 1}\n'),
+        (LR, '  lr: {when: {"a\\nb": ["c"]}, value: 1}\n'),
+        (LR, '  lr: {when: {optimizer: ["c\\nd"]}, value: 1}\n'),
+        (SEARCH, 'enqueue: [{"a\\nb": 1}, {optimizer: "a\\nb", lr: 3}]\n'),
+        (OBJECTIVE, 'objective: {metric: "a\\nb", direction: "c\\nd"}\n'),
+        (SPACE, 'configurations: [{"a\\nb": 1}, {lr: "a\\nb"}]\n'),
+    ],
+)
+def test_a_line_break_in_the_file_breaks_no_message(tmp_path: Path, old: str, new: str) -> None:
+    assert load_or_explain(tmp_path / "s.yaml", changed(old, new).encode()) is None
