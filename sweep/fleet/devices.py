@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from sweep.errors import DeviceError, UsageError
@@ -34,15 +35,16 @@ CPU = Device(uuid=None, name="cpu")
 def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[Device, ...]:
     """The GPUs of this machine that CUDA_VISIBLE_DEVICES leaves, numbered in its order.
 
-    Without that variable the numbers are nvidia-smi's. Empty where there is no NVIDIA driver.
+    As CUDA does, it reads that variable up to the first name that it does not know. Without it
+    the numbers are nvidia-smi's. Empty where there is no NVIDIA driver.
     """
     gpus = _installed_gpus()
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return gpus
-    chosen = [_match(gpus, name.strip()) for name in visible.split(",") if name.strip()]
-    known = [gpu for gpu in chosen if gpu is not None]
-    return tuple(_renumbered(gpu, index) for index, gpu in enumerate(known))
+    chosen = (_matching(name.strip(), gpus) for name in visible.split(","))
+    known = [matching[0] for matching in takewhile(lambda found: len(found) == 1, chosen)]
+    return tuple(replace(gpu, index=index) for index, gpu in enumerate(known))
 
 
 def select_gpus(text: str, gpus: Sequence[Device]) -> tuple[Device, ...]:
@@ -65,7 +67,9 @@ def select_gpus(text: str, gpus: Sequence[Device]) -> tuple[Device, ...]:
 
 
 def _check_form(text: str, name: str) -> None:
-    if not (name.isascii() and name.isdigit()) and not name.startswith("GPU-"):
+    is_number = name.isascii() and name.isdigit()
+    is_uuid = name.startswith("GPU-") and len(name) > len("GPU-")
+    if not is_number and not is_uuid:
         found = repr(name) if name else "an empty name"
         raise UsageError(
             f"--gpus {text!r}: {found} is no device; write numbers as in --gpus 0,1, "
@@ -74,12 +78,12 @@ def _check_form(text: str, name: str) -> None:
 
 
 def _find(name: str, gpus: Sequence[Device]) -> Device:
-    for gpu in gpus:
-        if name == str(gpu.index) or (name.isdigit() and int(name) == gpu.index):
-            return gpu
-        if gpu.uuid is not None and name.startswith("GPU-") and gpu.uuid.startswith(name):
-            return gpu
-    raise DeviceError(f"no GPU {name} here; {_what_is_there(gpus)}")
+    matching = _matching(name, gpus)
+    if not matching:
+        raise DeviceError(f"no GPU {name} here; {_what_is_there(gpus)}")
+    if len(matching) > 1:
+        raise UsageError(f"--gpus: {name} fits {len(matching)} devices; write more of the UUID")
+    return matching[0]
 
 
 def _what_is_there(gpus: Sequence[Device]) -> str:
@@ -89,17 +93,12 @@ def _what_is_there(gpus: Sequence[Device]) -> str:
     return f"there are: {there}; leave --gpus out for all of them, or run on the CPU with --cpu 2"
 
 
-def _match(gpus: Sequence[Device], name: str) -> Device | None:
-    for gpu in gpus:
-        if name == str(gpu.index) or (
-            name.startswith("GPU-") and (gpu.uuid or "").startswith(name)
-        ):
-            return gpu
-    return None
-
-
-def _renumbered(gpu: Device, index: int) -> Device:
-    return Device(uuid=gpu.uuid, name=gpu.name, index=index, memory_bytes=gpu.memory_bytes)
+def _matching(name: str, gpus: Sequence[Device]) -> list[Device]:
+    if name.isdigit():
+        return [gpu for gpu in gpus if gpu.index == int(name)]
+    if not name.startswith("GPU-"):
+        return []
+    return [gpu for gpu in gpus if (gpu.uuid or "").startswith(name)]
 
 
 def _installed_gpus() -> tuple[Device, ...]:

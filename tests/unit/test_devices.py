@@ -1,0 +1,135 @@
+"""Devices: what `--gpus` means on a machine whose GPUs are made up."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from sweep.errors import DeviceError, UsageError
+from sweep.fleet.devices import Device, select_gpus, visible_gpus
+from sweep.fleet.slots import cpu_slots, gpu_slots, num_cores
+
+UUIDS = ("GPU-aaaa1111", "GPU-bbbb2222", "GPU-cccc3333")
+GPUS = tuple(
+    Device(uuid=uuid, name="H200", index=index, memory_bytes=2**37)
+    for index, uuid in enumerate(UUIDS)
+)
+
+
+class _NvmlError(Exception):
+    pass
+
+
+@pytest.fixture
+def nvml(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A driver with three GPUs."""
+    fake = ModuleType("pynvml")
+    functions = {
+        "NVMLError": _NvmlError,
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: len(UUIDS),
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetUUID": lambda index: UUIDS[index],
+        "nvmlDeviceGetName": lambda index: "H200",
+        "nvmlDeviceGetMemoryInfo": lambda index: SimpleNamespace(total=2**37),
+    }
+    for name, function in functions.items():
+        setattr(fake, name, function)
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    return fake
+
+
+def test_gpus_are_numbered_as_nvidia_smi_numbers_them(nvml: ModuleType) -> None:
+    assert visible_gpus({}) == GPUS
+
+
+@pytest.mark.parametrize(
+    ("inherited", "expected"),
+    [
+        ("2,0", [(0, UUIDS[2]), (1, UUIDS[0])]),
+        ("GPU-bbbb", [(0, UUIDS[1])]),
+        ("", []),
+        ("-1", []),
+        ("1,9,0", [(0, UUIDS[1])]),
+    ],
+)
+def test_an_inherited_cuda_visible_devices_is_counted_inside(
+    nvml: ModuleType, inherited: str, expected: list[tuple[int, str]]
+) -> None:
+    gpus = visible_gpus({"CUDA_VISIBLE_DEVICES": inherited})
+    assert [(gpu.index, gpu.uuid) for gpu in gpus] == expected
+
+
+def test_a_machine_without_a_driver_shows_no_gpu(nvml: ModuleType) -> None:
+    def fails() -> None:
+        raise _NvmlError("Driver Not Loaded")
+
+    nvml.nvmlInit = fails  # type: ignore[attr-defined]
+    assert visible_gpus({}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", [0]),
+        ("2,0", [2, 0]),
+        (" 1 , 2 ", [1, 2]),
+        ("all", [0, 1, 2]),
+        ("GPU-cccc3333,0", [2, 0]),
+        ("GPU-bb", [1]),
+    ],
+)
+def test_gpus_are_chosen_by_number_by_uuid_or_all(text: str, expected: list[int]) -> None:
+    assert [gpu.index for gpu in select_gpus(text, GPUS)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "--gpus '': an empty name is no device; write numbers as in --gpus 0,1, "),
+        ("a", "--gpus 'a': 'a' is no device; write numbers as in --gpus 0,1, "),
+        ("-1", "--gpus '-1': '-1' is no device; write numbers as in --gpus 0,1, "),
+        ("0,,1", "--gpus '0,,1': an empty name is no device; write numbers as in --gpus 0,1, "),
+        ("0;1", "--gpus '0;1': '0;1' is no device; write numbers as in --gpus 0,1, "),
+        ("٣", "--gpus '٣': '٣' is no device; write numbers as in --gpus 0,1, "),
+        ("GPU-", "--gpus 'GPU-': 'GPU-' is no device; write numbers as in --gpus 0,1, "),
+        ("0,0", "--gpus 0,0: a device is named twice; name each device once"),
+        ("0,GPU-aaaa1111", "--gpus 0,GPU-aaaa1111: a device is named twice"),
+        ("0,00", "--gpus 0,00: a device is named twice; name each device once"),
+    ],
+)
+def test_a_malformed_choice_is_bad_usage(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        select_gpus(text, GPUS)
+    assert str(refusal.value).startswith(message)
+    assert refusal.value.exit_code == 2
+
+
+def test_a_uuid_that_fits_several_devices_is_bad_usage() -> None:
+    twins = (Device(uuid="GPU-aa1", name="H200", index=0), Device(uuid="GPU-aa2", name="H200"))
+    with pytest.raises(UsageError, match="GPU-aa fits 2 devices"):
+        select_gpus("GPU-aa", twins)
+
+
+@pytest.mark.parametrize("text", ["3", "0,7", "GPU-dddd"])
+def test_a_device_that_is_not_there_is_named_with_those_that_are(text: str) -> None:
+    with pytest.raises(DeviceError) as refusal:
+        select_gpus(text, GPUS)
+    assert "there are: 0 (H200, GPU-aaaa1111), 1 (H200" in str(refusal.value)
+    assert "--cpu 2" in str(refusal.value)
+    assert refusal.value.exit_code == 4
+
+
+@pytest.mark.parametrize("text", ["0", "all"])
+def test_without_any_gpu_the_way_to_the_cpu_is_shown(text: str) -> None:
+    with pytest.raises(DeviceError, match=r"shows no GPU; .*--cpu 2"):
+        select_gpus(text, ())
+
+
+def test_a_worker_sees_its_gpu_alone_and_the_cores_are_shared_out() -> None:
+    slots = gpu_slots(GPUS)
+    assert [slot.device.uuid for slot in slots] == list(UUIDS)
+    assert {slot.torch_device for slot in slots} == {"cuda:0"}
+    assert [slot.num_threads for slot in cpu_slots(1)] == [num_cores()]
+    assert {slot.num_threads for slot in cpu_slots(10 * num_cores())} == {1}
