@@ -142,13 +142,14 @@ class Constant:
 Distribution: TypeAlias = Float | Int | Categorical | Constant
 
 
-def is_same(one: object, other: object) -> bool:
-    """Whether two values are one choice: 64 is 64.0 and Adam is adam, but true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, str) and isinstance(other, str):
-        return one.casefold() == other.casefold()
-    return one == other
+def identity(value: ParamValue) -> tuple[bool, ParamValue]:
+    """Equal for two values that are one choice: 64 and 64.0, Adam and adam, but not true and 1."""
+    return isinstance(value, bool), value.casefold() if isinstance(value, str) else value
+
+
+def is_same(one: ParamValue, other: object) -> bool:
+    """Whether two values are one choice."""
+    return isinstance(other, bool | int | float | str) and identity(one) == identity(other)
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

@@ -13,6 +13,7 @@ from sweep.records import Params, ParamValue
 from sweep.space.distributions import (
     Constant,
     Distribution,
+    identity,
     is_same,
     shown,
 )
@@ -138,7 +139,7 @@ class Space:
 
     def key(self, params: Params) -> tuple[tuple[bool, ParamValue], ...]:
         """The identity of a point: equal for the same values, whatever their order or form."""
-        return tuple(_identity(params[name]) for name in self.names)
+        return tuple(identity(params[name]) for name in self.names)
 
     def _unfit_configuration(self, params: Params) -> Iterator[Misfit]:
         num_agreeing = sum(_agrees(each, params) for each in self.configurations)
@@ -223,7 +224,3 @@ def _only_value(distribution: Distribution) -> ParamValue | None:
 
 def _agrees(configuration: Params, params: Params) -> bool:
     return all(is_same(configuration[name], value) for name, value in params.items())
-
-
-def _identity(value: ParamValue) -> tuple[bool, ParamValue]:
-    return isinstance(value, bool), value

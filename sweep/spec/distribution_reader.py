@@ -10,7 +10,7 @@ from sweep.space.distributions import (
     Distribution,
     Float,
     Int,
-    is_same,
+    identity,
     shown,
 )
 from sweep.space.space import Alternative
@@ -120,14 +120,14 @@ def _sort(value: Any) -> str:
 
 
 def _has_repeated(reader: Reader, place: Place, entries: list[Any]) -> bool:
-    has_repeated = False
-    for index, entry in enumerate(entries):
-        first = next((each for each in entries[:index] if is_same(each, entry)), None)
-        if first is not None:
-            both = f"{shown(first)} and {shown(entry)}, which are the same"
+    firsts: dict[object, int] = {}
+    plain = [each for each in entries if isinstance(each, bool | int | float | str)]
+    for index, entry in enumerate(plain):
+        first = firsts.setdefault(identity(entry), index)
+        if first != index:
+            both = f"{shown(plain[first])} and {shown(entry)}, which are the same"
             reader.complain((*place, index), f"{dotted(place)} holds {both}; remove one")
-            has_repeated = True
-    return has_repeated
+    return len(firsts) < len(plain)
 
 
 def _read_type(reader: Reader, place: Place, given: Mapping[str, Any], kind: Kind) -> Any:

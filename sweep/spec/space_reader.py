@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sweep.records import Params
-from sweep.space.distributions import is_same
+from sweep.space.distributions import identity
 from sweep.space.space import Misfit, Param, Space
 from sweep.spec.conditions import ordered_params
 from sweep.spec.distribution_reader import read_alternative
@@ -41,7 +41,7 @@ def read_enqueue(
     reader: Reader, space: Space | None, training: Iterable[str]
 ) -> tuple[Params, ...]:
     """The points to begin with, whole. Without a space, only their form is looked at."""
-    points: list[Params] = []
+    points: dict[object, tuple[int, Params]] = {}
     for index, entry in enumerate(reader.entries(("enqueue",))):
         place = ("enqueue", index)
         params = _plain_params(reader, place, entry)
@@ -51,8 +51,12 @@ def read_enqueue(
         for misfit in misfits:
             _complain_of_misfit(reader, place, misfit, space, training)
         if not misfits:
-            points.append(_new_point(reader, place, space, space.fill(params), points))
-    return tuple(points)
+            point = space.fill(params)
+            first = points.setdefault(space.key(point), (index, point))[0]
+            if first != index:
+                same = dotted(("enqueue", first))
+                reader.complain(place, f"{dotted(place)} is the same point as {same}; remove one")
+    return tuple(point for _, point in points.values())
 
 
 def _complain_of_misfit(
@@ -65,16 +69,6 @@ def _complain_of_misfit(
         reader.complain((*place, name), f"{dotted(place)}: {name} is fixed in training; remove it")
     else:
         reader.complain((*place, name), f"{dotted(place)}: {misfit.message}")
-
-
-def _new_point(
-    reader: Reader, place: Place, space: Space, point: Params, before: list[Params]
-) -> Params:
-    keys = [space.key(each) for each in before]
-    if space.key(point) in keys:
-        first = dotted(("enqueue", keys.index(space.key(point))))
-        reader.complain(place, f"{dotted(place)} is the same point as {first}; remove one")
-    return point
 
 
 def _read_params(reader: Reader, is_own: bool) -> Space:
@@ -150,9 +144,14 @@ def _read_configurations(reader: Reader, is_own: bool) -> Space:
     rows = [_read_row(reader, (*place, i), each, is_own) for i, each in enumerate(entries)]
     whole = [row for row in rows if row is not None]
     names = tuple(whole[0]) if whole else ()
+    firsts: dict[object, int] = {}
     for index, row in enumerate(rows):
         if row is not None:
-            _check_row(reader, (*place, index), row, names, rows[:index])
+            _check_row(reader, (*place, index), row, names)
+            first = firsts.setdefault(frozenset((n, identity(v)) for n, v in row.items()), index)
+            if first != index:
+                message = f"configurations.{index} is the same as configurations.{first}"
+                reader.complain((*place, index), f"{message}; remove one")
     ordered = tuple({name: row[name] for name in names if name in row} for row in whole)
     return Space(configurations=ordered, columns=names)
 
@@ -170,9 +169,7 @@ def _read_row(reader: Reader, place: Place, entry: Any, is_own: bool) -> Params 
     return fitted if is_whole and fitted else None
 
 
-def _check_row(
-    reader: Reader, place: Place, row: Params, names: tuple[str, ...], before: list[Params | None]
-) -> None:
+def _check_row(reader: Reader, place: Place, row: Params, names: tuple[str, ...]) -> None:
     for name in names:
         if name not in row:
             message = f"{dotted(place)} lacks {name}; every configuration gives the same params"
@@ -181,15 +178,6 @@ def _check_row(
         if name not in names:
             message = f"{dotted((*place, name))} is not in the first configuration; add it there"
             reader.complain((*place, name), message)
-    for index, other in enumerate(before):
-        if other is not None and _is_alike(other, row):
-            first = dotted(("configurations", index))
-            reader.complain(place, f"{dotted(place)} is the same as {first}; remove one")
-            return
-
-
-def _is_alike(one: Params, other: Params) -> bool:
-    return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
 
 
 def _plain_params(reader: Reader, place: Place, entry: Any) -> dict[str, Any] | None:
