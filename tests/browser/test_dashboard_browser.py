@@ -18,7 +18,7 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SERVE = "import sys; from sweep.dashboard.server import serve; serve(sys.argv[1], port=0)"
+SWEEP = Path(sys.executable).with_name("sweep")
 DEADLINE_MS = 60_000
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -51,10 +51,9 @@ def study_url(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def address(study_url) -> Iterator[str]:
-    """Where the real server answers."""
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVE, study_url], stdout=subprocess.PIPE, text=True
-    ) as process:
+    """Where the real command answers."""
+    command = [SWEEP, "dashboard", "--port", "0", "--storage", study_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()
         finally:
