@@ -16,17 +16,17 @@ from pathlib import Path
 from sweep.records import Cause, Checkpoint
 from sweep.wire import Action, Assignment, Decision, EpochReport, Failed, Finished, Ready, Refusal
 from sweep.worker.channel import Channel
-from sweep.worker.lifeline import die_with_parent
+from sweep.worker.lifeline import start_guard
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("--device", "--recipe"):
         parser.add_argument(name)
-    for name in ("--threads", "--down-fd", "--up-fd", "--parent"):
+    for name in ("--threads", "--down-fd", "--up-fd"):
         parser.add_argument(name, type=int)
     options = parser.parse_args()
-    die_with_parent(options.parent)
+    start_guard(options.down_fd, options.up_fd)
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
     if refusal := os.environ.get("SCRIPTED_REFUSAL"):

@@ -60,8 +60,9 @@ def select_gpus(text: str, gpus: Sequence[Device]) -> tuple[Device, ...]:
     names = [name.strip() for name in text.split(",")]
     for name in names:
         _check_form(text, name)
-    chosen = [_find(name, gpus) for name in names]
-    if len({gpu.uuid for gpu in chosen}) < len(chosen):
+    is_repeated = len(set(names)) < len(names)
+    chosen = [] if is_repeated else [_find(name, gpus) for name in names]
+    if is_repeated or len({gpu.uuid for gpu in chosen}) < len(chosen):
         raise UsageError(f"--gpus {text}: a device is named twice; name each device once")
     return tuple(chosen)
 

@@ -80,8 +80,7 @@ class LocalFleet:
         shutil.rmtree(self._logs, ignore_errors=True)
 
     def start(self, slot: Slot) -> None:
-        """Start the slot's worker. To be called from the main thread: when the thread that
-        started a worker ends, the kernel kills the worker."""
+        """Start the slot's worker."""
         log = Path(self._logs) / f"worker-{slot.index}.log"
         worker = WorkerProcess(slot, self._program, self._recipe, log)
         self._workers[slot.index] = worker
@@ -137,7 +136,6 @@ class LocalFleet:
     def _shut_down(self) -> None:
         for worker in self._workers.values():
             worker.send(Shutdown())
-            worker.hang_up()
         deadline = monotonic_s() + _CLOSE_S
         for index, worker in list(self._workers.items()):
             _wait_readable(worker.pid_fd, deadline - monotonic_s())

@@ -95,7 +95,6 @@ def _arguments(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
         f"--threads={slot.num_threads}",
         f"--down-fd={down_fd}",
         f"--up-fd={up_fd}",
-        f"--parent={os.getpid()}",
         f"--recipe={recipe}",
     ]
 

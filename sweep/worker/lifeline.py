@@ -1,24 +1,33 @@
-"""The lifeline: this process and all that it starts die when the coordinator does."""
+"""The lifeline: this process and all that it starts die when the coordinator does.
 
-import ctypes
+The pipe down is the lifeline: its end closes when the coordinator ends, however it ends. Two watch
+it: the channel's thread, and a process of its own, which a call that holds the interpreter's lock
+cannot stop. The kernel's death signal is of no use here: it kills this process before either can
+kill what this process has started.
+"""
+
 import os
+import select
 import signal
-import sys
-
-_PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent(parent_pid: int) -> None:
-    """Have the kernel kill this process when its parent ends; exit if it has ended already.
+def start_guard(down_fd: int, up_fd: int) -> None:
+    """Fork a process that kills this process group when the pipe down is closed.
 
-    This does not reach the processes that this one starts; `kill_own_group` does.
+    To be called before any thread is started. The guard itself ends with the group.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent_pid:
-        sys.exit(1)
+    if os.fork() == 0:
+        os.close(up_fd)
+        _wait_for_end(down_fd)
+        kill_own_group()
 
 
 def kill_own_group() -> None:
     """Kill this process and everything in its process group."""
     os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _wait_for_end(fd: int) -> None:
+    poll = select.poll()
+    poll.register(fd, 0)  # no event but the end: the messages are for the worker
+    poll.poll()

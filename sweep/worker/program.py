@@ -11,7 +11,7 @@ from pathlib import Path
 from sweep.errors import DataError, DeviceError, SweepError, TrainFunctionError
 from sweep.wire import Assignment, Failed, Ready, Refusal
 from sweep.worker.channel import Channel
-from sweep.worker.lifeline import die_with_parent
+from sweep.worker.lifeline import start_guard
 
 _REFUSALS = {
     TrainFunctionError: Refusal.USAGE,
@@ -23,7 +23,7 @@ _REFUSALS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve one coordinator until it says Shutdown or its end of the pipe closes."""
     options = _parse(arguments)
-    die_with_parent(options.parent)
+    start_guard(options.down_fd, options.up_fd)
     faulthandler.enable()
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
@@ -73,6 +73,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--down-fd", type=int, required=True)
     parser.add_argument("--up-fd", type=int, required=True)
-    parser.add_argument("--parent", type=int, required=True)
     parser.add_argument("--recipe", required=True)
     return parser.parse_args(arguments)
