@@ -5,12 +5,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sweep import clock
 from sweep.errors import SweepError
-from sweep.records import Snapshot
+from sweep.records import Snapshot, TrialState
 from sweep.spec.study import StudySpec
+from sweep.views.caveats import caveats
 from sweep.views.display import one_line, show_metric
 from sweep.views.ranking import Rank, ranked_by
-from sweep.views.rows import TrialRow
+from sweep.views.rows import TrialRow, trial_rows
+from sweep.views.summary import summarize
 
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*")
 _OTHER_WORDS = ("true", "false", "null", "yes", "no", "on", "off")
@@ -31,6 +34,13 @@ def found_best(snapshot: Snapshot, rank: str, top: int) -> list[TrialRow]:
             f"study {name} has no complete trial yet; look with: sweep status --study {name}"
         )
     return rows
+
+
+def notes(snapshot: Snapshot) -> list[str]:
+    """What to know before believing the best value, a line each."""
+    is_running = any(trial.state is TrialState.RUNNING for trial in snapshot.trials)
+    summary = summarize(snapshot, clock.utc_now() if is_running else None)
+    return caveats(snapshot, trial_rows(snapshot), summary)
 
 
 def best_text(snapshot: Snapshot, rows: Sequence[TrialRow], form: str, width: int) -> str:

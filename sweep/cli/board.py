@@ -9,6 +9,7 @@ from sweep.coordinator.events import (
     EpochStored,
     Event,
     StudyLed,
+    SweepEnded,
     TrialFinished,
     TrialInterrupted,
     TrialStarted,
@@ -45,6 +46,7 @@ class Board:
     elapsed_before_s: float
     began_s: float
     slot_times_s: tuple[float, ...]
+    has_ended: bool = False
 
     @property
     def counts(self) -> dict[TrialState, int]:
@@ -75,7 +77,7 @@ class Board:
 
     def remaining_s(self, now_s: float) -> float | None:
         """About how long it goes on, by the mean time of a trial; None where nobody can tell."""
-        if self.wanted is not None and self.num_finished >= self.wanted:
+        if self.has_ended or (self.wanted is not None and self.num_finished >= self.wanted):
             return None
         limits = [self._by_trials_s(now_s), self._by_timeout_s(now_s)]
         return min((limit for limit in limits if limit is not None), default=None)
@@ -127,6 +129,8 @@ def after(board: Board, event: Event, now_s: float) -> Board:
             return replace(freed, slot_times_s=board.slot_times_s + times_s)
         case TrialInterrupted(slot=slot, trial=trial):
             return _changed(board, trial, _without(board.running, slot))
+        case SweepEnded():
+            return replace(board, has_ended=True)
         case _:
             return board
 

@@ -9,20 +9,30 @@ from sweep.spec.study import StudySpec
 from sweep.store.url import default_url, hide_password
 from sweep.views.best import best
 from sweep.views.display import one_line, show_metric, show_param
+from sweep.views.rows import TrialRow
 
 
 def ending_text(snapshot: Snapshot, storage: str | None) -> str:
     """What was found, and the commands that show more; `storage` is the flag, if given."""
-    lines = [*_best_lines(snapshot), "", *_next_lines(snapshot, storage)]
+    study = f"--study {shlex.quote(one_line(snapshot.study.name))}"
+    place = _place(storage)
+    found = best(snapshot)
+    if found:
+        lines = [*_best_lines(found[0], snapshot), "", *_next_lines(snapshot, study, place)]
+    else:
+        lines = ["no trial is complete: there is no best one", "", *_why_lines(study, place)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _best_lines(snapshot: Snapshot) -> Iterator[str]:
-    found = best(snapshot)
-    if not found:
-        yield "no trial is complete: there is no best configuration"
-        return
-    row, metric = found[0], snapshot.study.metric
+def _place(storage: str | None) -> str:
+    """The flag that later commands need to find the same database."""
+    if storage is None or storage == default_url(os.environ):
+        return ""
+    return f" --storage {shlex.quote(hide_password(storage))}"
+
+
+def _best_lines(row: TrialRow, snapshot: Snapshot) -> Iterator[str]:
+    metric = snapshot.study.metric
     value = show_metric(metric, row.value)
     yield f"best: trial {row.number}, {one_line(metric)} {value}"
     width = max(map(len, row.trial.params), default=0)
@@ -30,20 +40,28 @@ def _best_lines(snapshot: Snapshot) -> Iterator[str]:
         yield f"  {one_line(name):<{width}}  {show_param(param)}"
 
 
-def _next_lines(snapshot: Snapshot, storage: str | None) -> Iterator[str]:
-    name = snapshot.study.name
-    is_default = storage is None or storage == default_url(os.environ)
-    place = "" if is_default else f" --storage {shlex.quote(hide_password(str(storage)))}"
-    flags = f"--study {shlex.quote(one_line(name))}{place}"
-    by = _telling_param(snapshot)
-    yield f"the best    sweep best {flags}"
-    yield f"compare     sweep export {flags} --by {shlex.quote(by)} --format table"
-    yield f"all trials  sweep export {flags} -o trials.csv"
-    yield f"a report    sweep report {flags} -o report.html"
+def _next_lines(snapshot: Snapshot, study: str, place: str) -> Iterator[str]:
+    by = shlex.quote(_telling_param(snapshot))
+    yield f"the best    sweep best {study}{place}"
+    yield f"compare     sweep export {study}{place} --by {by} --format table"
+    yield f"all trials  sweep export {study}{place} -o trials.csv"
+    yield f"a report    sweep report {study}{place} -o report.html"
     yield f"browse      sweep dashboard{place}"
 
 
+def _why_lines(study: str, place: str) -> Iterator[str]:
+    yield f"why         sweep status {study}{place}"
+    yield f"            sweep logs {study}{place} --trial 0"
+
+
 def _telling_param(snapshot: Snapshot) -> str:
-    """The param to compare by: the batch size where it is searched, else the first."""
-    names = StudySpec.from_json(snapshot.study.spec).space.names
-    return "batch_size" if "batch_size" in names else names[0]
+    """The param to compare by: the batch size, else the first of a few values, else the first."""
+    space = StudySpec.from_json(snapshot.study.spec).space
+    if "batch_size" in space.names:
+        return "batch_size"
+    few = [
+        param.name
+        for param in space.params
+        if all((each.distribution.num_points or 0) > 1 for each in param.alternatives)
+    ]
+    return next((name for name in space.names if name in few), space.names[0])

@@ -4,23 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from sweep.cli.console import answer_bytes, tell
 from sweep.cli.files import check_place, write_whole
 from sweep.errors import UsageError
 from sweep.records import Snapshot
-from sweep.space.names import hint
 from sweep.views.by_table import by_table
 from sweep.views.columns import objective_kinds
 from sweep.views.comparison import controlled
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
 from sweep.views.plan import plan_of
-from sweep.views.tables import attempts_table, epochs_table, trials_table
+from sweep.views.selection import table_of, with_columns
 from sweep.views.text_table import to_text
-
-_TABLES = {"trials": trials_table, "epochs": epochs_table, "attempts": attempts_table}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,20 +34,36 @@ class ExportFlags:
         return None if self.output is None else Path(self.output)
 
 
+def check_flags(flags: ExportFlags) -> None:
+    """Returns when the flags go together. Raises UsageError, and for a bad place as files do."""
+    if flags.by is not None and flags.table is not None:
+        raise UsageError("--by and --table are both given; give one of them")
+    if flags.bom and flags.form != "csv":
+        raise UsageError(f"--bom is for csv; leave it out with --format {flags.form}")
+    if flags.path is not None:
+        check_place(flags.path)
+
+
 def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> bytes:
-    """The table in its format. Raises UsageError for flags that do not go together."""
-    _check(flags)
-    frame = _chosen(_frame(snapshots, flags), flags.columns)
+    """The table in its format; tables by a param are said to be a fair comparison or not."""
+    if flags.by is None:
+        frame = table_of(snapshots, flags.table or "trials")
+    else:
+        frame = by_table(snapshots, flags.by)
+        _judge(snapshots, flags.by)
+    if flags.columns is not None:
+        frame = with_columns(frame, [name.strip() for name in flags.columns.split(",")])
     kinds = objective_kinds(snapshot.study.metric for snapshot in snapshots)
     match flags.form:
         case "csv":
             return to_csv_with_bom(frame) if flags.bom else to_csv(frame)
         case "json":
-            return to_json(frame).encode(errors="backslashreplace")
+            text = to_json(frame)
         case "md":
-            return to_markdown(frame, kinds).encode(errors="backslashreplace")
+            text = to_markdown(frame, kinds)
         case _:
-            return to_text(frame, width, kinds).encode(errors="backslashreplace")
+            text = to_text(frame, width, kinds)
+    return text.encode(errors="backslashreplace")
 
 
 def deliver(data: bytes, path: Path | None) -> None:
@@ -64,32 +75,8 @@ def deliver(data: bytes, path: Path | None) -> None:
         tell(f"wrote {path}")
 
 
-def _check(flags: ExportFlags) -> None:
-    if flags.by is not None and flags.table is not None:
-        raise UsageError("--by and --table are both given; give one of them")
-    if flags.bom and flags.form != "csv":
-        raise UsageError(f"--bom is for csv; leave it out with --format {flags.form}")
-    if flags.path is not None:
-        check_place(flags.path)
-
-
-def _frame(snapshots: Sequence[Snapshot], flags: ExportFlags) -> pd.DataFrame:
-    if flags.by is None:
-        return _TABLES[flags.table or "trials"](snapshots)
-    frame = by_table(snapshots, flags.by)
+def _judge(snapshots: Sequence[Snapshot], param: str) -> None:
     for snapshot in snapshots:
-        if flags.by in plan_of(snapshot).params:
-            sentence = controlled(snapshot, flags.by).sentence
+        if param in plan_of(snapshot).params:
+            sentence = controlled(snapshot, param).sentence
             tell(f"{one_line(snapshot.study.name)}: {sentence}")
-    return frame
-
-
-def _chosen(frame: pd.DataFrame, columns: str | None) -> pd.DataFrame:
-    if columns is None:
-        return frame
-    names = list(dict.fromkeys(name.strip() for name in columns.split(",")))
-    known = [str(name) for name in frame.columns]
-    for name in names:
-        if name not in known:
-            raise UsageError(f"--columns: there is no column {name!r}; {hint(name, known)}")
-    return frame[names]

@@ -1,6 +1,7 @@
 """Grids: cells as lines of aligned columns, the last of which takes the room that is left."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 
 from sweep.views.display import shorten, width_of
 
@@ -8,27 +9,40 @@ GAP = "  "
 
 
 def grid(rows: Sequence[Sequence[str]], width: int, *, left: Sequence[int] = (0,)) -> list[str]:
-    """Each row as a line of at most `width` columns; the columns in `left` and the last are text.
+    """Each row as a line of at most `width` columns; the columns in `left` are text.
 
-    Columns that are empty in every row but the first, which names them, are left out.
+    The last column is text as well, and is cut where it has no room.
     """
-    kept = [i for i in range(len(rows[0])) if len(rows) == 1 or any(row[i] for row in rows[1:])]
-    widths = {i: max(width_of(row[i]) for row in rows) for i in kept}
-    return [_line(row, widths, kept, width, left) for row in rows]
+    last = len(rows[0]) - 1
+    widths = [max(width_of(row[index]) for row in rows) for index in range(last)]
+    return [shorten(_line(row, widths, left), width).rstrip() for row in rows]
 
 
-def _line(
-    row: Sequence[str],
-    widths: dict[int, int],
-    kept: Sequence[int],
-    width: int,
-    left: Sequence[int],
-) -> str:
-    *most, last = kept
-    cells = [_aligned(row[i], widths[i], is_left=i in left) for i in most]
-    begin = GAP.join([*cells, ""])
-    end = row[last] if last in left or last == len(row) - 1 else row[last].rjust(widths[last])
-    return shorten(f"{begin}{end}", width).rstrip()
+def facts_text(facts: Iterable[tuple[str, str]], width: int) -> str:
+    """Each fact beside its name, on several lines where it is long; empty ones are left out."""
+    told = [(name, " ".join(fact.split())) for name, fact in facts if fact.strip()]
+    indent = max((len(name) for name, _ in told), default=0) + len(GAP)
+    lines = (
+        line
+        for name, fact in told
+        for line in textwrap.wrap(
+            fact,
+            width,
+            initial_indent=name.ljust(indent),
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+        )
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], left: Sequence[int]) -> str:
+    *most, end = row
+    cells = [
+        _aligned(text, width, is_left=index in left)
+        for index, (text, width) in enumerate(zip(most, widths, strict=True))
+    ]
+    return GAP.join([*cells, end])
 
 
 def _aligned(text: str, width: int, *, is_left: bool) -> str:

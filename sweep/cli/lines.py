@@ -100,7 +100,7 @@ def finished_line(trial: Trial, running: Running | None, board: Board, now_s: fl
     remaining_s = board.remaining_s(now_s)
     left = "" if remaining_s is None else f", {about(remaining_s)} left"
     took = "" if running is None else f" in {show_duration(now_s - running.started_s)}"
-    end = f"trial {trial.number} {trial.state}{_outcome(trial, running, board)}{took}"
+    end = f"trial {trial.number} {_state(trial, running)}{took}: {_outcome(trial, board)}"
     return f"{end} ({board.num_finished}{wanted}{left})"
 
 
@@ -109,13 +109,17 @@ def interrupted_line(trial: Trial, message: str) -> str:
     return f"trial {trial.number} interrupted, to go on later: {one_line(message)}"
 
 
-def _outcome(trial: Trial, running: Running | None, board: Board) -> str:
-    metric = board.study.metric
+def _state(trial: Trial, running: Running | None) -> str:
+    if trial.state is TrialState.PRUNED:
+        epochs = 0 if running is None or running.epoch is None else running.epoch.epoch + 1
+        return f"pruned after {show_count(epochs, 'epoch')}"
+    return f"failed ({trial.cause})" if trial.cause is not None else str(trial.state)
+
+
+def _outcome(trial: Trial, board: Board) -> str:
     if trial.state is TrialState.FAILED:
-        cause = "" if trial.cause is None else f" ({trial.cause})"
-        return f"{cause}: {one_line(trial.message or 'no reason is known')}"
+        return one_line(trial.message or "no reason is known")
+    metric = board.study.metric
     is_best = board.best is not None and board.best.number == trial.number
-    epochs = 0 if running is None or running.epoch is None else running.epoch.epoch + 1
-    at = f" after {show_count(epochs, 'epoch')}" if trial.state is TrialState.PRUNED else ""
     best = ", the best so far" if is_best else ""
-    return f"{at}: {one_line(metric)} {show_metric(metric, trial.value)}{best}"
+    return f"{one_line(metric)} {show_metric(metric, trial.value)}{best}"

@@ -7,7 +7,7 @@ import typer
 
 from sweep.cli.app import app
 from sweep.cli.console import open_streams, tell
-from sweep.errors import SweepError
+from sweep.errors import SweepError, UnusableError
 
 DEBUG = "--debug"
 OUR_BUG = 70
@@ -50,28 +50,26 @@ def _explain(error: Exception) -> int:
             message, code = _usage_message(error), 2
         case typer.Abort():
             return INTERRUPTED
+        case OSError(filename=str(name), strerror=str(reason)):
+            message, code = f"{name} cannot be used: {reason.lower()}", UnusableError.exit_code
         case _:
             found = " ".join(f"{type(error).__name__}: {error}".split())
             tell(f"internal error: {found} (this is a bug; run again with {DEBUG})")
             return OUR_BUG
+    from sweep.views.display import one_line
+
     for line in message.splitlines():
-        tell(f"error: {_printable(line)}")
+        tell(f"error: {one_line(line)}")
     return code
 
 
 def _usage_message(error: typer.TyperException) -> str:
     """What Typer says, in the form of all our errors: small first letter, and what to do next."""
-    said = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
+    possible = sorted(getattr(error, "possibilities", None) or ())
+    said = " ".join((error.message if possible else error.format_message()).split()).rstrip(".")
+    hint = f". Did you mean {' or '.join(possible)}?" if possible else ""
     command = getattr(getattr(error, "ctx", None), "command_path", "sweep")
-    return f"{said[:1].lower()}{said[1:]}; see: {command} --help"
-
-
-def _printable(line: str) -> str:
-    """The line without characters that would move a terminal's cursor."""
-    if line.isprintable():
-        return line
-    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    return "".join(shown)
+    return f"{said[:1].lower()}{said[1:]}{hint}; see: {command} --help"
 
 
 def _show_traceback(error: Exception) -> None:

@@ -10,7 +10,7 @@ from sweep.cli.console import tell
 from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
 from sweep.coordinator.plan import Plan
-from sweep.errors import StudyFileError, UsageError
+from sweep.errors import StudyFileError, UnusableError, UsageError
 from sweep.fleet.devices import select_gpus, visible_gpus
 from sweep.fleet.slots import Slot, cpu_slots, default_cpu_slots, gpu_slots
 from sweep.spec.load import find_study_file, load_study_file
@@ -22,45 +22,59 @@ GIT_PATIENCE_S = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RunFlags:
-    """What was asked for; None where a flag was not given."""
+class Changes:
+    """What is to be other than in the study file; None where a flag was not given."""
 
-    study: str
     name: str | None
-    gpus: str | None
-    cpu: int | None
     trials: str | None
-    add_trials: int | None
     timeout: str | None
     max_cost: str | None
-    settings: tuple[str, ...]
     seed: str | None
-    grace_s: float
+    settings: list[str] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Places:
+    """Where to run and where to store; None where a flag was not given."""
+
+    gpus: str | None
+    cpu: int | None
     storage: str | None
     run_dir: str | None
 
 
-def planned(flags: RunFlags) -> Plan:
-    """The plan that the flags ask for. Raises UsageError, NotFoundError and DeviceError."""
-    if flags.trials is not None and flags.add_trials is not None:
+def planned(
+    study: str, changes: Changes, places: Places, *, add_trials: int | None, grace_s: float
+) -> Plan:
+    """The plan that the flags ask for. Raises UsageError, NotFoundError and UnusableError."""
+    if changes.trials is not None and add_trials is not None:
         raise UsageError("--trials and --add-trials are both given; give the total or the rest")
-    path = find_study_file(flags.study, Path.cwd())
-    spec = _spec(path, flags)
+    path = find_study_file(study, Path.cwd())
+    spec = changed_spec(path, changes)
     return Plan(
         spec=spec,
-        url=storage_url(flags.storage),
-        run_folder=run_folder(flags.run_dir),
-        slots=chosen_slots(flags.gpus, flags.cpu),
-        grace_s=flags.grace_s,
-        extra_trials=flags.add_trials,
-        allows_cpu=flags.cpu is not None,
+        url=storage_url(places.storage),
+        run_folder=run_folder(places.run_dir),
+        slots=chosen_slots(places.gpus, places.cpu),
+        grace_s=grace_s,
+        extra_trials=add_trials,
+        allows_cpu=places.cpu is not None,
         git_commit=git_commit(path.absolute().parent),
     )
 
 
 def run_folder(flag: str | None) -> Path:
-    """The folder of checkpoints and logs: the flag's, the environment's, or the default."""
-    return Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
+    """The folder of checkpoints and logs: the flag's, the environment's, or the default.
+
+    It need not exist. Raises UnusableError where it cannot be made or written.
+    """
+    folder = Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
+    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise UnusableError(f"--run-dir {folder}: {there} is no folder; name another one")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UnusableError(f"--run-dir {folder}: {there} cannot be written; name another one")
+    return folder
 
 
 def chosen_slots(gpus: str | None, cpu: int | None) -> tuple[Slot, ...]:
@@ -90,22 +104,22 @@ def git_commit(folder: Path) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _spec(path: Path, flags: RunFlags) -> StudySpec:
-    """The file's spec with the flags laid over it; a fault of a flag is told under its name."""
+def changed_spec(path: Path, changes: Changes) -> StudySpec:
+    """The file's spec with the flags laid over it. Raises StudyFileError, naming the changes."""
     given = {
-        "--name study": None if flags.name is None else json.dumps(flags.name),
-        "--trials budget.trials": flags.trials,
-        "--timeout budget.timeout": flags.timeout,
-        "--max-cost budget.max_cost": flags.max_cost,
-        "--seed search.seed": flags.seed,
+        ("--name", "study"): changes.name,
+        ("--trials", "budget.trials"): changes.trials,
+        ("--timeout", "budget.timeout"): changes.timeout,
+        ("--max-cost", "budget.max_cost"): changes.max_cost,
+        ("--seed", "search.seed"): changes.seed,
     }
-    overrides = settings_of(list(flags.settings))
+    overrides = settings_of(changes.settings or [])
     names = {}
-    for flag_and_key, text in given.items():
-        flag, _, key = flag_and_key.partition(" ")
+    for (flag, key), text in given.items():
         if text is not None:
-            overrides[key] = text
-            names[f"{FLAG} {key}={text}"] = f"{flag} {text}"
+            # A name is text, also where YAML would read a number.
+            overrides[key] = json.dumps(text) if flag == "--name" else text
+            names[f"{FLAG} {key}={overrides[key]}"] = f"{flag} {text}"
     try:
         return load_study_file(path, overrides)
     except StudyFileError as error:

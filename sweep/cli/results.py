@@ -13,6 +13,24 @@ TABLES = ("trials", "epochs", "attempts")
 BEST_FORMATS = ("table", "yaml", "json")
 FORMATS = ("csv", "table", "json", "md")
 
+TableOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="|".join(TABLES),
+        parser=word("--table", OneOf(TABLES)),
+        help="One row for each trial, epoch or attempt.  [default: trials]",
+    ),
+]
+FormatOption = Annotated[
+    Any,
+    typer.Option(
+        "--format",
+        metavar="|".join(FORMATS),
+        parser=word("--format", OneOf(FORMATS)),
+        help="csv, json and md are whole; table fits the terminal.",
+    ),
+]
+
 
 def best(
     study: StudyOption,
@@ -43,40 +61,27 @@ def best(
 
     Only complete trials are ranked; a pruned trial is never best.
     """
-    from sweep.cli.best_text import best_text, found_best
-    from sweep.cli.console import answer, width
+    from sweep.cli.best_text import best_text, found_best, notes
+    from sweep.cli.console import answer, tell, width
     from sweep.cli.studies import snapshots_of
 
     (snapshot,) = snapshots_of([study], storage)
     rows = found_best(snapshot, rank, top)
     answer(best_text(snapshot, rows, form, width()))
+    for note in notes(snapshot):
+        tell(f"note: {note}")
 
 
 def export(
     studies: StudiesOption,
-    table: Annotated[
-        Any,
-        typer.Option(
-            metavar="|".join(TABLES),
-            parser=word("--table", OneOf(TABLES)),
-            help="One row for each trial, epoch or attempt.  [default: trials]",
-        ),
-    ] = None,
+    table: TableOption = None,
     by: Annotated[
         str | None, typer.Option(metavar="PARAM", help="One row for each value of this param.")
     ] = None,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="These columns only, in this order.")
     ] = None,
-    form: Annotated[
-        Any,
-        typer.Option(
-            "--format",
-            metavar="|".join(FORMATS),
-            parser=word("--format", OneOf(FORMATS)),
-            help="csv, json and md are whole; table fits the terminal.",
-        ),
-    ] = "csv",
+    form: FormatOption = "csv",
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to this file.")
     ] = None,
@@ -87,10 +92,11 @@ def export(
 ) -> None:
     """Write a table of trials, epochs, attempts, or by one param."""
     from sweep.cli.console import width
-    from sweep.cli.exporting import ExportFlags, deliver, exported
+    from sweep.cli.exporting import ExportFlags, check_flags, deliver, exported
     from sweep.cli.studies import snapshots_of
 
     flags = ExportFlags(table=table, by=by, columns=columns, form=form, output=output, bom=bom)
+    check_flags(flags)
     deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
 
 

@@ -12,7 +12,13 @@ from sweep import clock
 from sweep.cli.board import Board, after, board_of
 from sweep.cli.lines import finished_line, interrupted_line
 from sweep.cli.screen_text import ScreenText, screen_text
-from sweep.coordinator.events import Event, Notice, StudyLed, TrialFinished, TrialInterrupted
+from sweep.coordinator.events import (
+    Event,
+    Notice,
+    StudyLed,
+    TrialFinished,
+    TrialInterrupted,
+)
 from sweep.fleet.gauges import Gauges
 from sweep.records import TrialState
 
@@ -79,27 +85,28 @@ class Screen:
             return Text("starting the workers", style="dim")
         uuids = [slot.device.uuid for slot in board.slots if slot.device.uuid]
         now_s = clock.monotonic_s()
-        return _styled(
-            screen_text(board, now_s, self._console.width, self._gauges.use_percent(uuids))
-        )
+        shown = screen_text(board, now_s, self._console.width, self._gauges.use_percent(uuids))
+        return Group(*(_head(shown) if board.has_ended else _head(shown) + _table(shown)))
 
 
-def _styled(shown: ScreenText) -> Group:
-    bar = Text.assemble((shown.done, "green"), (shown.to_do, "dim"))
-    gap = Text(" " if shown.done or shown.to_do else "")
-    header, *rows = shown.table
-    lines = [
-        Text(shown.title, style="bold"),
-        bar + gap + Text(shown.progress),
-        Text(shown.counts),
-        Text(shown.best, style="bold"),
-        Text(""),
-        Text(header, style="dim"),
-        *(Text(row) for row in rows),
+def _head(shown: ScreenText) -> list[Text]:
+    bar = Text.assemble((shown.done, "green"), (shown.to_do, "dim"), no_wrap=True)
+    gap = " " if shown.done or shown.to_do else ""
+    return [
+        Text(shown.title, style="bold", no_wrap=True),
+        bar.append(f"{gap}{shown.progress}"),
+        Text(shown.counts, no_wrap=True),
+        Text(shown.best, style="bold", no_wrap=True),
     ]
-    for line in lines:
-        line.no_wrap = True
-    return Group(*lines)
+
+
+def _table(shown: ScreenText) -> list[Text]:
+    header, *rows = shown.table
+    return [
+        Text(""),
+        Text(header, style="dim", no_wrap=True),
+        *(Text(row, no_wrap=True) for row in rows),
+    ]
 
 
 class _Forgiving:

@@ -1,12 +1,12 @@
 """The screen's text: a board as lines of a terminal's width, one line for each slot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sweep.cli.board import Board, Running
-from sweep.cli.grid import grid
+from sweep.cli.grid import GAP, grid
 from sweep.fleet.slots import Slot
-from sweep.records import Params, TrialState
+from sweep.records import TrialState
 from sweep.views.columns import is_accuracy
 from sweep.views.display import (
     one_line,
@@ -20,6 +20,7 @@ from sweep.views.display import (
 
 _BAR = 24
 _MAX_METRIC = 8
+_MAX_WORD = 10
 _STATES = (
     TrialState.COMPLETE,
     TrialState.PRUNED,
@@ -28,11 +29,13 @@ _STATES = (
     TrialState.WAITING,
 )
 _MIB = 2**20
+_ENDLESS = 10_000
+_MIN_ROOM = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScreenText:
-    """What the screen shows: where the study stands, then a table whose first line names it.
+    """What the screen shows: where the study stands, then a table under its header.
 
     `done` and `to_do` are the two parts of the bar; both empty where no number is wanted.
     """
@@ -53,7 +56,7 @@ def screen_text(
     done, to_do = _bar(board)
     progress = f"{_finished(board)}   {_times(board, now_s)}"
     return ScreenText(
-        title=shorten(one_line(board.study.name), width),
+        title=shorten(_title(board), width),
         done=done,
         to_do=to_do,
         progress=shorten(progress, max(1, width - len(done + to_do) - 1)),
@@ -92,42 +95,53 @@ def _finished(board: Board) -> str:
     return f"{board.num_finished}/{board.wanted} trials"
 
 
+def _title(board: Board) -> str:
+    study = board.study
+    return f"{one_line(study.name)}   {study.direction} {one_line(study.metric)}"
+
+
 def _times(board: Board, now_s: float) -> str:
-    elapsed = show_duration(board.elapsed_s(now_s)) if board.elapsed_s(now_s) >= 0 else ""
+    seconds = board.elapsed_s(now_s)
+    elapsed = f"{seconds:.0f} s" if seconds < 59.5 else show_duration(seconds)
     remaining_s = board.remaining_s(now_s)
     return elapsed if remaining_s is None else f"{elapsed}, {about(remaining_s)} left"
 
 
 def _best(board: Board) -> str:
-    best, metric = board.best, board.study.metric
+    best = board.best
     if best is None:
-        return f"best {one_line(metric)}: no trial is complete yet"
-    value = show_metric(metric, best.value)
-    return f"best {one_line(metric)} {value} in trial {best.number}: {show_params(best.params)}"
+        return "best: no trial is complete yet"
+    value = show_metric(board.study.metric, best.value)
+    return f"best {value} in trial {best.number}: {show_params(best.params)}"
 
 
 def _table(board: Board, width: int, use: Mapping[str, int | None]) -> list[str]:
-    metric = board.study.metric
-    name = one_line(metric) if len(metric) <= _MAX_METRIC else _short_name(metric)
-    header = ["slot", "trial", "epoch", name, "images/s", "memory", "gpu", ""]
-    rows = [_row(slot, board, use) for slot in board.slots]
-    room = width - width_of(grid([header, *rows], 10_000)[0]) - 2
-    params = _params_cells(board, max(room, 8))
-    filled = [[*row[:-1], cell] for row, cell in zip([header, *rows], params, strict=True)]
-    return grid(filled, width)
+    header = ["slot", "trial", "epoch", _short_name(board.study.metric), "images/s", "  memory"]
+    rows = [header, *(_row(slot, board) for slot in board.slots)]
+    if any(slot.device.uuid for slot in board.slots):
+        busy = ["gpu", *(_percent(slot, use) for slot in board.slots)]
+        rows = [[*row, cell] for row, cell in zip(rows, busy, strict=True)]
+    taken = width_of(grid([[*row, ""] for row in rows], _ENDLESS)[0]) + len(GAP)
+    params = _params_cells(board, max(width - taken, _MIN_ROOM))
+    return grid([[*row, cell] for row, cell in zip(rows, params, strict=True)], width)
 
 
 def _short_name(metric: str) -> str:
-    return "accuracy" if is_accuracy(metric) else shorten(one_line(metric), _MAX_METRIC)
+    if is_accuracy(metric):
+        return "accuracy"
+    return shorten(one_line(metric), _MAX_METRIC).rjust(_MAX_METRIC)
 
 
-def _row(slot: Slot, board: Board, use: Mapping[str, int | None]) -> list[str]:
+def _percent(slot: Slot, use: Mapping[str, int | None]) -> str:
     percent = use.get(slot.device.uuid or "")
-    gpu = "" if percent is None else f"{percent}%"
+    return "" if percent is None else f"{percent}%"
+
+
+def _row(slot: Slot, board: Board) -> list[str]:
     name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
     running = board.running.get(slot.index)
     if running is None:
-        return [name, "", "", "", "", "", gpu, ""]
+        return [name, "", "", "", "", ""]
     epoch = running.epoch
     value = None if epoch is None else epoch.metrics.get(board.study.metric)
     rate = None if epoch is None else epoch.images_per_s
@@ -139,8 +153,6 @@ def _row(slot: Slot, board: Board, use: Mapping[str, int | None]) -> list[str]:
         "" if value is None else show_metric(board.study.metric, value),
         "" if rate is None else f"{rate:.0f}",
         "" if memory is None else _size(memory),
-        gpu,
-        "",
     ]
 
 
@@ -150,16 +162,16 @@ def _size(num_bytes: int) -> str:
 
 
 def _params_cells(board: Board, room: int) -> Sequence[str]:
-    """The params column, its name first: name=value where that has room, else values alone."""
+    """The params column, its name first: name=value where that has room, else short values."""
     running = [board.running.get(slot.index) for slot in board.slots]
     params = [None if each is None else each.trial.params for each in running]
     named = ["" if each is None else show_params(each) for each in params]
     if max(map(width_of, named)) <= room:
         return ["params", *named]
-    names = " ".join(one_line(name) for name in next(filter(None, params), {}))
-    values = ["" if each is None else _values(each) for each in params]
+    names = _listed(one_line(name) for name in next(filter(None, params), {}))
+    values = ["" if each is None else _listed(map(show_param, each.values())) for each in params]
     return [shorten(cell, room) for cell in (names, *values)]
 
 
-def _values(params: Params) -> str:
-    return " ".join(show_param(value) for value in params.values())
+def _listed(words: Iterable[str]) -> str:
+    return " ".join(shorten(word, _MAX_WORD) for word in words)

@@ -4,7 +4,6 @@ from contextlib import closing
 
 from sweep.cli.console import answer, tell
 from sweep.cli.ending import ending_text
-from sweep.cli.planning import RunFlags
 from sweep.cli.spec_text import plan_text, spec_text
 from sweep.cli.watch import watch
 from sweep.coordinator.events import SweepEnded
@@ -28,13 +27,16 @@ def describe(plan: Plan) -> int:
     return 0
 
 
-def lead(plan: Plan, flags: RunFlags) -> int:
-    """Run the plan's study, showing what happens; at the end, what it found. The exit code."""
+def lead(plan: Plan, storage: str | None) -> int:
+    """Run the plan's study, showing what happens; at the end, what it found. The exit code.
+
+    `storage` is the flag, which the commands that are proposed at the end repeat.
+    """
     ended = _watched(plan)
     tell(ended.reason)
     snapshot = _stored(plan)
     if snapshot is not None:
-        answer(ending_text(snapshot, flags.storage))
+        answer(ending_text(snapshot, storage))
     return ended.exit_code
 
 

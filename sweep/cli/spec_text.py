@@ -1,9 +1,9 @@
 """A spec as text: what a study file says, with what it leaves to the defaults."""
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sweep.cli.grid import facts_text
 from sweep.coordinator.plan import Plan
 from sweep.records import Snapshot
 from sweep.space.space import Space
@@ -13,13 +13,16 @@ from sweep.store.url import hide_password
 from sweep.views.display import one_line, show_count, show_duration, show_params
 
 _WIDTH = 99
-_INDENT = 12
 
 
 def spec_text(spec: StudySpec) -> str:
     """The study: its space typed, its number of points, its recipe, its search and budget."""
-    facts = [("study", spec.study), ("", spec.description), *_facts(spec)]
-    return _text(facts)
+    facts = [("study", spec.study), ("", _described(spec)), *_facts(spec)]
+    return facts_text(facts, _WIDTH)
+
+
+def _described(spec: StudySpec) -> str:
+    return " ".join(one_line(line) for line in spec.description.splitlines())
 
 
 def plan_text(plan: Plan, snapshot: Snapshot | None) -> str:
@@ -30,17 +33,16 @@ def plan_text(plan: Plan, snapshot: Snapshot | None) -> str:
     )
     threads = f"each with {show_count(slots[0].num_threads, 'thread')}"
     extra = "" if plan.extra_trials is None else f"{plan.extra_trials} more trials than finished"
-    return _text(
-        [
-            ("slots", f"{len(slots)} on {devices or 'the CPU'}, {threads}"),
-            ("extra", extra),
-            ("database", hide_password(plan.url)),
-            ("stored", _stored(snapshot)),
-            ("run folder", str(plan.run_folder.absolute())),
-            *_first_points(plan.spec, snapshot),
-            ("", "nothing was written: this was a dry run"),
-        ]
-    )
+    facts = [
+        ("slots", f"{len(slots)} on {devices or 'the CPU'}, {threads}"),
+        ("extra", extra),
+        ("database", hide_password(plan.url)),
+        ("stored", _stored(snapshot)),
+        ("run folder", str(plan.run_folder.absolute())),
+        *_first_points(plan.spec, snapshot),
+        ("written", "nothing: this was a dry run"),
+    ]
+    return facts_text(facts, _WIDTH)
 
 
 def _facts(spec: StudySpec) -> Iterator[tuple[str, str]]:
@@ -145,16 +147,3 @@ def _value(name: str, value: Any) -> str:
         return f"{name} [{', '.join(map(str, value))}]"
     shown = "none" if value is None else str(value)
     return one_line(f"{name} {shown.lower() if isinstance(value, bool) else shown}")
-
-
-def _text(facts: list[tuple[str, str]]) -> str:
-    """Each fact under its name, long ones on several lines; facts that say nothing left out."""
-    lines: list[str] = []
-    for name, value in facts:
-        if value:
-            begin, rest = f"{name:<{_INDENT}}", " " * _INDENT
-            shown = " ".join(one_line(line) for line in value.splitlines())
-            lines += textwrap.wrap(
-                shown, _WIDTH, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False
-            )
-    return "".join(f"{line}\n" for line in lines)

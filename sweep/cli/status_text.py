@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sweep.cli.grid import grid
+from sweep.cli.grid import facts_text, grid
 from sweep.cli.studies import Standing
 from sweep.records import Lease, TrialState
 from sweep.views.display import (
@@ -19,15 +19,11 @@ from sweep.views.display import (
 from sweep.views.rows import TrialRow
 from sweep.views.summary import Failures, RunningTrial, Summary, summarize
 
-_INDENT = 10
-
 
 def status_text(standing: Standing, now: datetime, width: int) -> str:
     """One study: a line for each thing that there is to tell."""
     summary = _summary(standing, now)
-    facts = [*_facts(summary, standing.lease)]
-    lines = [f"{name:<{_INDENT}}{text}" for name, text in facts]
-    return "".join(f"{shorten(line, width).rstrip()}\n" for line in lines)
+    return facts_text(_facts(summary, standing.lease), width)
 
 
 def overview_text(standings: Sequence[Standing], now: datetime, width: int) -> str:
@@ -92,9 +88,7 @@ def _state(summary: Summary, lease: Lease | None, *, with_holder: bool) -> str:
         return f"running{holder if with_holder else ''}"
     if summary.is_finished:
         return "finished"
-    name = one_line(summary.study)
-    again = f"; go on with: sweep run --study {name}" if with_holder else ""
-    return f"not running{again}"
+    return f"not running{'; run it again to go on' if with_holder else ''}"
 
 
 def _finished(summary: Summary) -> str:

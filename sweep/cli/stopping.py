@@ -28,7 +28,7 @@ def stopped(store: Store, study: Study, kind: RequestKind) -> None:
     tell(f"asked pid {lease.holder.pid} on {lease.holder.host} to {_what(kind)}")
     _wait(store, study, lease, PATIENCE_S[kind])
     _forget_requests(store, study)
-    tell(f"study {study.name} is stopped; go on with: sweep run --study {study.name}")
+    tell(f"study {study.name} is stopped; run it again to go on")
 
 
 def _what(kind: RequestKind) -> str:

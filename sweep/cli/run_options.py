@@ -1,0 +1,58 @@
+"""The options of `sweep run`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from sweep.cli.values import number, word
+from sweep.spec.key_kinds import Duration
+from sweep.spec.kinds import Whole
+
+_AT_LEAST_1 = Whole(1)
+
+NameOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Store the study under this name.")
+]
+GpusOption = Annotated[
+    str | None,
+    typer.Option(metavar="0,1|all|UUID", help="Run on these GPUs.  [default: all, or the CPU]"),
+]
+CpuOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="N", parser=number("--cpu", _AT_LEAST_1), help="Run N trials at a time on the CPU."
+    ),
+]
+TrialsOption = Annotated[
+    str | None, typer.Option(metavar="N", help="How many trials are to be finished in all.")
+]
+AddTrialsOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="N",
+        parser=number("--add-trials", _AT_LEAST_1),
+        help="How many trials more than are finished now.",
+    ),
+]
+TimeoutOption = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Stop after this time in all, such as 2h.")
+]
+MaxCostOption = Annotated[
+    str | None, typer.Option(metavar="X", help="Stop once this much money is spent in all.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the study file."),
+]
+SeedOption = Annotated[str | None, typer.Option(metavar="N", help="The seed of the search.")]
+GraceOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="TIME",
+        parser=word("--grace", Duration()),
+        help="How long a stopped trial may take to the end of its epoch.",
+    ),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would run, and write nothing.")
+]
