@@ -6,7 +6,6 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sweep.cli.console import tell
 from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
 from sweep.coordinator.plan import Plan
@@ -78,7 +77,7 @@ def run_folder(flag: str | None) -> Path:
 
 
 def chosen_slots(gpus: str | None, cpu: int | None) -> tuple[Slot, ...]:
-    """The slots that the flags name; without one every visible GPU, or else the CPU, told so."""
+    """The slots that the flags name; without one every visible GPU, or else some on the CPU."""
     if gpus is not None and cpu is not None:
         raise UsageError("--gpus and --cpu are both given; give one of them")
     if cpu is not None:
@@ -86,12 +85,7 @@ def chosen_slots(gpus: str | None, cpu: int | None) -> tuple[Slot, ...]:
     visible = visible_gpus()
     if gpus is not None:
         return gpu_slots(select_gpus(gpus, visible))
-    if visible:
-        return gpu_slots(visible)
-    slots = default_cpu_slots()
-    at_a_time = "2 trials at a time" if len(slots) == 2 else "1 trial at a time"
-    tell(f"no GPU here: running {at_a_time} on the CPU (--cpu N for another number)")
-    return slots
+    return gpu_slots(visible) if visible else default_cpu_slots()
 
 
 def git_commit(folder: Path) -> str | None:

@@ -6,13 +6,14 @@ from sweep.cli.console import answer, tell
 from sweep.cli.ending import ending_text
 from sweep.cli.spec_text import plan_text, spec_text
 from sweep.cli.watch import watch
-from sweep.coordinator.events import SweepEnded
+from sweep.coordinator.events import Notice, StudyLed, SweepEnded
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.session import run_study
 from sweep.coordinator.standing import found_standing
 from sweep.errors import NotFoundError
 from sweep.records import Snapshot
 from sweep.store.store import open_store
+from sweep.views.display import show_count
 
 
 def describe(plan: Plan) -> int:
@@ -44,10 +45,21 @@ def _watched(plan: Plan) -> SweepEnded:
     ended = None
     with watch() as watcher, closing(run_study(plan)) as events:
         for event in events:
+            if isinstance(event, StudyLed) and (notice := _notice_of_cpu(plan)):
+                watcher.show(notice)
             watcher.show(event)
             ended = event if isinstance(event, SweepEnded) else ended
     assert ended is not None, "a run says last that it ended"
     return ended
+
+
+def _notice_of_cpu(plan: Plan) -> Notice | None:
+    """What to say of a run on the CPU that nobody asked for."""
+    if plan.allows_cpu or any(slot.device.uuid for slot in plan.slots):
+        return None
+    count = show_count(len(plan.slots), "trial")
+    text = f"no GPU here: running {count} at a time on the CPU (--cpu N for another number)"
+    return Notice(text=text)
 
 
 def _stored(plan: Plan) -> Snapshot | None:
