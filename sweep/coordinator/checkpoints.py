@@ -13,9 +13,10 @@ _RESUMABLE = 2  # the last, and the one before in case the last turns out damage
 
 
 def resumable(epochs: Sequence[Epoch]) -> list[Checkpoint]:
-    """The checkpoints that a trial can go on from, the newest first."""
+    """The newest checkpoints that a trial can go on from, the newest first."""
     newest_first = sorted(epochs, key=lambda epoch: epoch.epoch, reverse=True)
-    return [epoch.checkpoint for epoch in newest_first if epoch.checkpoint is not None]
+    saved = [epoch.checkpoint for epoch in newest_first if epoch.checkpoint is not None]
+    return saved[:_RESUMABLE]
 
 
 class KeptCheckpoints:
