@@ -4,7 +4,7 @@ from contextlib import closing
 
 from sweep.cli.console import answer, tell
 from sweep.cli.ending import ending_text
-from sweep.cli.spec_text import plan_text, spec_text
+from sweep.cli.spec_text import plan_text
 from sweep.cli.watch import watch
 from sweep.coordinator.events import Notice, StudyLed, SweepEnded
 from sweep.coordinator.plan import Plan
@@ -23,7 +23,6 @@ def describe(plan: Plan) -> int:
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
     check_own_code(plan.spec.recipe)
-    answer(spec_text(plan.spec))
     answer(plan_text(plan, standing.snapshot))
     return 0
 

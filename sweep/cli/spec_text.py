@@ -17,35 +17,33 @@ _WIDTH = 99
 
 def spec_text(spec: StudySpec) -> str:
     """The study: its space typed, its number of points, its recipe, its search and budget."""
-    facts = [("study", spec.study), ("", _described(spec)), *_facts(spec)]
-    return facts_text(facts, _WIDTH)
-
-
-def _described(spec: StudySpec) -> str:
-    return " ".join(one_line(line) for line in spec.description.splitlines())
+    return facts_text(_facts(spec), _WIDTH)
 
 
 def plan_text(plan: Plan, snapshot: Snapshot | None) -> str:
-    """What a run would do: where, with what, and which trials come first for certain."""
+    """The study, and what a run would do: where, with what, and which trials come first."""
+    return facts_text([*_facts(plan.spec), *_plan_facts(plan, snapshot)], _WIDTH)
+
+
+def _plan_facts(plan: Plan, snapshot: Snapshot | None) -> Iterator[tuple[str, str]]:
     slots = plan.slots
-    devices = ", ".join(
+    devices = [
         f"{each.device.short_name} ({each.device.name})" for each in slots if each.device.uuid
-    )
-    threads = f"each with {show_count(slots[0].num_threads, 'thread')}"
-    extra = "" if plan.extra_trials is None else f"{plan.extra_trials} more trials than finished"
-    facts = [
-        ("slots", f"{len(slots)} on {devices or 'the CPU'}, {threads}"),
-        ("extra", extra),
-        ("database", hide_password(plan.url)),
-        ("stored", _stored(snapshot)),
-        ("run folder", str(plan.run_folder.absolute())),
-        *_first_points(plan.spec, snapshot),
-        ("written", "nothing: this was a dry run"),
     ]
-    return facts_text(facts, _WIDTH)
+    threads = f"each with {show_count(slots[0].num_threads, 'thread')}"
+    yield "slots", f"{len(slots)} on {', '.join(devices) or 'the CPU'}, {threads}"
+    if plan.extra_trials is not None:
+        yield "extra", f"{show_count(plan.extra_trials, 'trial')} more than are finished"
+    yield "database", hide_password(plan.url)
+    yield "stored", _stored(snapshot)
+    yield "run folder", str(plan.run_folder.absolute())
+    yield from _first_points(plan.spec, snapshot)
+    yield "written", "nothing: this was a dry run"
 
 
 def _facts(spec: StudySpec) -> Iterator[tuple[str, str]]:
+    yield "study", spec.study
+    yield "", " ".join(one_line(line) for line in spec.description.splitlines())
     yield "objective", f"{spec.objective.direction} {spec.objective.metric}"
     yield from _recipe(spec.recipe)
     yield from _space(spec.space)
