@@ -21,11 +21,17 @@ from sweep.spec.study import StudySpec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Running:
-    """A trial on a slot: since when, and its latest epoch."""
+    """A trial on a slot: since when, and its latest epoch in this attempt."""
 
     trial: Trial
     started_s: float
+    first_epoch: int = 0
     epoch: Epoch | None = None
+
+    @property
+    def num_epochs(self) -> int:
+        """How many epochs are done, those of earlier attempts that count included."""
+        return self.first_epoch if self.epoch is None else self.epoch.epoch + 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,8 +122,8 @@ def board_of(led: StudyLed, now_s: float) -> Board:
 def after(board: Board, event: Event, now_s: float) -> Board:
     """The board once an event has happened."""
     match event:
-        case TrialStarted(slot=slot, trial=trial):
-            started = Running(trial=trial, started_s=now_s)
+        case TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch):
+            started = Running(trial=trial, started_s=now_s, first_epoch=first_epoch)
             return _changed(board, trial, {**board.running, slot.index: started})
         case EpochStored(slot=slot, epoch=epoch) if slot.index in board.running:
             reached = replace(board.running[slot.index], epoch=epoch)

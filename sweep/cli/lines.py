@@ -17,7 +17,6 @@ from sweep.coordinator.events import (
     TrialInterrupted,
     TrialStarted,
 )
-from sweep.fleet.slots import Slot
 from sweep.records import Trial, TrialState
 from sweep.views.display import one_line, show_count, show_duration, show_metric, show_params
 
@@ -57,9 +56,9 @@ class Lines(AbstractContextManager["Lines"]):
 
     def _tell_change(self, event: Event, before: Board, board: Board, now_s: float) -> None:
         match event:
-            case TrialStarted(slot=slot, trial=trial):
+            case TrialStarted(slot=slot):
                 self._told_s[slot.index] = now_s
-                tell(started_line(slot, trial))
+                tell(started_line(event))
             case EpochStored(slot=slot) if slot.index in board.running:
                 if now_s - self._told_s.get(slot.index, 0.0) >= EPOCH_LINE_EVERY_S:
                     self._told_s[slot.index] = now_s
@@ -78,11 +77,17 @@ def led_line(board: Board) -> str:
     return f"study {one_line(board.study.name)}: {done}, {slots}"
 
 
-def started_line(slot: Slot, trial: Trial) -> str:
-    """An attempt begins: on which device, with which params."""
-    again = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
+def started_line(event: TrialStarted) -> str:
+    """An attempt begins: on which device, whether it goes on or starts over, with which params."""
+    trial, slot = event.trial, event.slot
     name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
-    return f"trial {trial.number} starts on {name}{again}: {show_params(trial.params)}"
+    if trial.attempt == 1:
+        begins = f"starts on {name}"
+    elif event.first_epoch == 0:
+        begins = f"starts over on {name}, no state was saved"
+    else:
+        begins = f"goes on at epoch {event.first_epoch + 1} on {name}"
+    return f"trial {trial.number} {begins}: {show_params(trial.params)}"
 
 
 def epoch_line(running: Running, board: Board) -> str:
@@ -90,7 +95,7 @@ def epoch_line(running: Running, board: Board) -> str:
     assert running.epoch is not None, "an epoch was stored"
     whole = "" if board.epochs is None else f" of {board.epochs}"
     value = show_metric(board.study.metric, running.epoch.metrics.get(board.study.metric))
-    number, done = running.trial.number, running.epoch.epoch + 1
+    number, done = running.trial.number, running.num_epochs
     return f"trial {number} epoch {done}{whole}: {one_line(board.study.metric)} {value}"
 
 
@@ -111,7 +116,7 @@ def interrupted_line(trial: Trial, message: str) -> str:
 
 def _state(trial: Trial, running: Running | None) -> str:
     if trial.state is TrialState.PRUNED:
-        epochs = 0 if running is None or running.epoch is None else running.epoch.epoch + 1
+        epochs = 0 if running is None else running.num_epochs
         return f"pruned after {show_count(epochs, 'epoch')}"
     return f"failed ({trial.cause})" if trial.cause is not None else str(trial.state)
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sweep import clock
 from sweep.cli.board import Board, after, board_of
-from sweep.cli.lines import finished_line, interrupted_line
+from sweep.cli.lines import finished_line, interrupted_line, started_line
 from sweep.cli.screen_text import ScreenText, screen_text
 from sweep.coordinator.events import (
     Event,
@@ -18,6 +18,7 @@ from sweep.coordinator.events import (
     StudyLed,
     TrialFinished,
     TrialInterrupted,
+    TrialStarted,
 )
 from sweep.fleet.gauges import Gauges
 from sweep.records import TrialState
@@ -73,6 +74,8 @@ class Screen:
 
     def _leave_line(self, event: Event, before: Board, board: Board, now_s: float) -> None:
         match event:
+            case TrialStarted(trial=trial, first_epoch=0) if trial.attempt > 1:
+                self._console.print(Text(started_line(event)))
             case TrialFinished(slot=slot, trial=trial) if trial.state is TrialState.FAILED:
                 line = finished_line(trial, before.running.get(slot.index), board, now_s)
                 self._console.print(Text(line, style=_RED))

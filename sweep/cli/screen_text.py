@@ -77,8 +77,8 @@ def about(seconds: float) -> str:
 
 def epoch_of(running: Running, epochs: int | None) -> str:
     """How many epochs are done: 3/6; the number alone where the whole is not known."""
-    done = 0 if running.epoch is None else running.epoch.epoch + 1
-    return f"{done}/{epochs}" if epochs is not None else str(done)
+    done = running.num_epochs
+    return str(done) if epochs is None else f"{done}/{epochs}"
 
 
 def _bar(board: Board) -> tuple[str, str]:

@@ -1,10 +1,12 @@
 """`sweep run` for real: two short trials on digits, on a terminal and off it."""
 
+import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +44,9 @@ def train(params, device, state=None):
 """
 
 
+Ran = tuple[Path, subprocess.CompletedProcess[str]]
+
+
 @pytest.fixture
 def digits(tmp_path: Path) -> Path:
     """A folder with the study file digits.yaml."""
@@ -58,8 +63,16 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(digits):
     assert [path.name for path in digits.iterdir()] == ["digits.yaml"]
 
 
-def test_a_study_runs_to_its_end_in_plain_lines_and_is_then_done(digits):
-    done = sweep(digits, "run", "--study", "digits.yaml", "--cpu", "1")
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """The study digits, run to its end."""
+    folder = tmp_path_factory.mktemp("ran")
+    (folder / "digits.yaml").write_text(DIGITS)
+    return folder, sweep(folder, "run", "--study", "digits.yaml", "--cpu", "1")
+
+
+def test_a_study_runs_to_its_end_in_plain_lines(ran):
+    _, done = ran
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stderr + done.stdout
     lines = done.stderr.splitlines()
@@ -82,9 +95,31 @@ def test_a_study_runs_to_its_end_in_plain_lines_and_is_then_done(digits):
         "a report    sweep report --study digits -o report.html",
         "browse      sweep dashboard",
     ]
-    again = sweep(digits, "run", "--study", "digits.yaml", "--cpu", "1")
+
+
+def test_a_study_that_is_finished_is_run_again_without_effect(ran):
+    folder, done = ran
+    again = sweep(folder, "run", "--study", "digits.yaml", "--cpu", "1")
     assert (again.returncode, again.stdout) == (0, done.stdout)
     assert again.stderr == "nothing is left to do: all trials are finished\n"
+
+
+def test_the_dashboard_shows_what_was_run_until_it_is_ended(ran):
+    folder, _ = ran
+    with subprocess.Popen(
+        [SWEEP, "dashboard", "--port", "0"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as serving:
+        assert serving.stdout is not None
+        address = serving.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}/api/studies", timeout=DEADLINE_S) as answer:
+            studies = json.load(answer)["study_summaries"]
+        serving.terminate()
+        assert serving.wait(DEADLINE_S) == 128 + signal.SIGTERM
+    assert [study["study_name"] for study in studies] == ["digits"]
 
 
 def test_flags_win_over_the_file_and_later_commands_get_the_flags_they_need(digits):
