@@ -87,23 +87,15 @@ def _defaults(spec: StudySpec) -> dict[str, Any]:
 
 
 def _search(search: SearchSpec) -> str:
-    first = f", {search.startup_trials} random trials first" if search.sampler == "tpe" else ""
+    learns = search.sampler in ("tpe", "gp")
+    first = f", {search.startup_trials} random trials first" if learns else ""
     return f"{search.sampler}, seed {search.seed}{first}"
 
 
 def _pruner(search: SearchSpec) -> str:
-    pruner = search.pruner
-    after = f"not before {show_count(pruner.min_epochs, 'epoch')}"
-    startup = f"after {show_count(pruner.startup_trials, 'complete trial')}"
-    match pruner.name:
-        case "median":
-            return f"median, {startup}, {after}"
-        case "percentile":
-            return f"percentile, keeps the best {pruner.percentile:g} %, {startup}, {after}"
-        case "asha":
-            return f"asha, keeps one in {pruner.reduction_factor}, {after}"
-        case _:
-            return "none"
+    values = dict(search.pruner.used())
+    name = values.pop("name")
+    return f"{name}, {_values(values)}" if values else str(name)
 
 
 def _enqueue(spec: StudySpec) -> str:
