@@ -54,7 +54,7 @@ def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
                 return failed
         if params.get("slow"):
             time.sleep(float(params["slow"]))
-        value = float(params["quality"]) * (1 - 0.5 ** (epoch + 1))
+        value = float(params.get("quality", 0.8)) * (1 - 0.5 ** (epoch + 1))
         if params.get("act") == "nan" and epoch == params.get("at", 1):
             value = math.nan
         channel.send(_report(assignment, epoch, value))
@@ -85,10 +85,7 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
 
 
 def _report(assignment: Assignment, epoch: int, value: float) -> EpochReport:
-    path = Path(assignment.folder) / f"a{assignment.attempt}-e{epoch}.pt"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(epoch).encode()
-    path.write_bytes(data)
+    checkpoint = _save(assignment, epoch) if assignment.keeps_checkpoints else None
     return EpochReport(
         trial=assignment.trial,
         attempt=assignment.attempt,
@@ -99,10 +96,16 @@ def _report(assignment: Assignment, epoch: int, value: float) -> EpochReport:
         epoch_s=0.01,
         images_per_s=100.0,
         peak_memory_bytes=1024,
-        checkpoint=Checkpoint(
-            epoch=epoch, path=str(path), sha256=hashlib.sha256(data).hexdigest()
-        ),
+        checkpoint=checkpoint,
     )
+
+
+def _save(assignment: Assignment, epoch: int) -> Checkpoint:
+    path = Path(assignment.folder) / f"a{assignment.attempt}-e{epoch}.pt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(epoch).encode()
+    path.write_bytes(data)
+    return Checkpoint(epoch=epoch, path=str(path), sha256=hashlib.sha256(data).hexdigest())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sweep.coordinator.ledger import Ledger
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
 from sweep.spec.study import StudySpec
-from sweep.wire import Assignment, EpochReport, Failed, Finished
+from sweep.wire import Assignment, EpochReport, Failed, Finished, OnOom
 
 
 class Verdict(StrEnum):
@@ -42,20 +42,23 @@ def kept_for(spec: StudySpec, trial: Trial, ledger: Ledger) -> KeptCheckpoints:
 
 
 def assignment_for(
-    spec: StudySpec, trial: Trial, ledger: Ledger, folder: StudyFolder, log: str
+    spec: StudySpec, slot: Slot, trial: Trial, ledger: Ledger, folder: StudyFolder
 ) -> Assignment:
     """What a worker is told of the current attempt of a trial."""
+    params = spec.flat_params(trial.params)
     return Assignment(
         trial=trial.number,
         attempt=trial.attempt,
         seed=trial.seed,
-        params=spec.flat_params(trial.params),
+        params=params,
         metric=spec.objective.metric,
         folder=str(folder.trial(trial.number)),
-        log=log,
+        log=str(folder.log(trial.number, trial.attempt)),
         keeps_checkpoints=spec.checkpoints.keep != "none",
         checkpoint_every=spec.checkpoints.every_epochs,
         resume=resumable(ledger.epochs_of(trial.number)),
+        on_oom=None if spec.recipe.train is not None else OnOom(params["on_oom"]),
+        too_large=ledger.limits.too_large(slot, trial),
     )
 
 
@@ -75,6 +78,8 @@ def epoch_from(report: EpochReport) -> Epoch:
         epoch_s=report.epoch_s,
         images_per_s=report.images_per_s,
         peak_memory_bytes=report.peak_memory_bytes,
+        baseline_memory_bytes=report.baseline_memory_bytes,
+        micro_batch=report.micro_batch,
         checkpoint=report.checkpoint,
         stored_at=clock.utc_now(),
     )

@@ -1,7 +1,7 @@
 """Leading: taking a study over, with all that goes with it, and putting it in order."""
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -10,9 +10,11 @@ from sweep import __version__, clock
 from sweep.coordinator.budget import spent
 from sweep.coordinator.holder import is_known_dead, this_process
 from sweep.coordinator.ledger import Ledger
+from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.signals import Signals
+from sweep.fleet.slots import Slot
 from sweep.records import NewStudy, Study
 from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
@@ -44,7 +46,7 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
         with _leadership(store, study) as leadership:
             spec = _settle_spec(plan, store, leadership)
             with _projection(store, leadership.study, spec) as projection:
-                ledger = _ledger(spec, store, leadership, projection)
+                ledger = _ledger(spec, plan.slots, store, leadership, projection)
                 yield Led(
                     study=leadership.study,
                     spec=spec,
@@ -75,14 +77,24 @@ def _with_trials(plan: Plan, store: Store, study: Study) -> StudySpec:
 
 
 def _ledger(
-    spec: StudySpec, store: Store, leadership: Leadership, projection: Projection
+    spec: StudySpec,
+    slots: Sequence[Slot],
+    store: Store,
+    leadership: Leadership,
+    projection: Projection,
 ) -> Ledger:
     ledger = Ledger(
         spec=spec,
         snapshot=store.snapshot(leadership.study.id),
         leadership=leadership,
-        tuner=Tuner(space=spec.space, search=spec.search, direction=spec.objective.direction),
+        tuner=Tuner(
+            space=spec.space,
+            search=spec.search,
+            direction=spec.objective.direction,
+            epochs=spec.training.get("epochs"),
+        ),
         projection=projection,
+        limits=MemoryLimits(spec, slots, store, leadership),
     )
     ledger.adopt()
     ledger.enqueue(spec.enqueue)

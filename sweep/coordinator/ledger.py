@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from sweep import clock
+from sweep.coordinator.limits import MemoryLimits
 from sweep.records import Cause, Epoch, Params, Snapshot, Trial, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.leadership import Leadership
@@ -29,13 +30,18 @@ class Ledger:
         leadership: Leadership,
         tuner: Tuner,
         projection: Projection,
+        limits: MemoryLimits,
     ) -> None:
+        self.limits = limits
         self._spec = spec
         self._study = snapshot.study
         self._leadership = leadership
         self._tuner = tuner
         self._projection = projection
         self.trials = {trial.number: trial for trial in snapshot.trials}
+        self._numbers: dict[TrialState, set[int]] = {state: set() for state in TrialState}
+        for trial in snapshot.trials:
+            self._numbers[trial.state].add(trial.number)
         self.attempts = {(each.trial, each.attempt): each for each in snapshot.attempts}
         self._epochs: dict[int, dict[int, Epoch]] = {}
         for epoch in snapshot.epochs:
@@ -47,17 +53,17 @@ class Ledger:
     def has_enough(self) -> bool:
         """Whether the finished and the running trials are as many as the study asks for."""
         wanted = self._spec.budget.trials
-        begun = sum(trial.state is not TrialState.WAITING for trial in self.trials.values())
-        return wanted is not None and begun >= wanted
+        num_begun = len(self.trials) - len(self._numbers[TrialState.WAITING])
+        return wanted is not None and num_begun >= wanted
 
     @property
     def has_complete(self) -> bool:
-        return any(trial.state is TrialState.COMPLETE for trial in self.trials.values())
+        return bool(self._numbers[TrialState.COMPLETE])
 
     def waiting(self) -> Trial | None:
         """The waiting trial with the lowest number."""
-        waiting = (each for each in self.trials.values() if each.state is TrialState.WAITING)
-        return min(waiting, key=lambda trial: trial.number, default=None)
+        number = min(self._numbers[TrialState.WAITING], default=None)
+        return None if number is None else self.trials[number]
 
     def epochs_of(self, number: int) -> list[Epoch]:
         """A trial's effective epochs, in order."""
@@ -74,8 +80,8 @@ class Ledger:
         Its last opinion may be lost: an epoch that is stored is judged again, so that a study
         that was killed goes on as an unbroken one would have.
         """
-        running = [each for each in self.trials.values() if each.state is TrialState.RUNNING]
-        for trial in running:
+        for number in sorted(self._numbers[TrialState.RUNNING]):
+            trial = self.trials[number]
             last = self.epochs_of(trial.number)[-1:]
             if last and None in last[0].metrics.values():
                 self.finish(
@@ -125,11 +131,14 @@ class Ledger:
         self._note(running)
         return running
 
-    def store_epoch(self, epoch: Epoch) -> None:
-        """Store what an attempt measured."""
+    def store_epoch(self, epoch: Epoch) -> bool:
+        """Store what an attempt measured; whether no attempt had reached that epoch before."""
         self._leadership.store_epoch(epoch)
-        self._epochs.setdefault(epoch.trial, {})[epoch.epoch] = epoch
+        known = self._epochs.setdefault(epoch.trial, {})
+        is_new = epoch.epoch not in known
+        known[epoch.epoch] = epoch
         self._projection.put((), (epoch,))
+        return is_new
 
     def is_last(self, epoch: Epoch) -> bool:
         """Whether an epoch is the last that the study file plans."""
@@ -180,6 +189,9 @@ class Ledger:
         return waiting
 
     def _note(self, trial: Trial) -> None:
+        if before := self.trials.get(trial.number):
+            self._numbers[before.state].discard(trial.number)
+        self._numbers[trial.state].add(trial.number)
         self.trials[trial.number] = trial
         self._projection.put((trial,), ())
 

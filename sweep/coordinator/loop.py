@@ -116,7 +116,7 @@ class Loop:
         self._busy[slot.index] = Busy(
             slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
         )
-        assignment = assignment_for(self._spec, trial, self._ledger, self._folder, str(log))
+        assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
         first_epoch = assignment.resume[0].epoch + 1 if assignment.resume else 0
         return TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch)
@@ -139,6 +139,7 @@ class Loop:
                     yield from self._on_report(busy, message)
 
     def _on_report(self, busy: Busy, message: EpochReport | Finished | Failed) -> Iterator[Event]:
+        self._ledger.limits.note(busy.slot, busy.trial, message)
         match message:
             case EpochReport():
                 yield self._on_epoch(busy, message)
@@ -149,11 +150,13 @@ class Loop:
             case Failed():
                 del self._busy[busy.slot.index]
                 self._fleet.send(busy.slot, Shutdown())  # a fresh process takes its place
-                yield self._on_failed(busy, message)
+                judged = busy.verdict is not None  # it failed to stop: what was decided stands
+                yield self._conclude(busy) if judged else self._on_failed(busy, message)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
         epoch = epoch_from(report)
-        self._ledger.store_epoch(epoch)
+        if self._ledger.store_epoch(epoch):
+            self._strikes.forgive(epoch.trial)
         busy.verdict = self._verdict(report, epoch)
         action = Action.CONTINUE if busy.verdict is None else Action.STOP
         self._fleet.send(
@@ -162,7 +165,6 @@ class Loop:
         )
         busy.kept.add(epoch)
         self._crew.progressed(busy.slot)
-        self._strikes.forgive(epoch.trial)
         return EpochStored(slot=busy.slot, epoch=epoch)
 
     def _verdict(self, report: EpochReport, epoch: Epoch) -> Verdict | None:

@@ -1,22 +1,20 @@
 """One attempt of one trial: train epoch by epoch, save, report, and do as the answer says."""
 
-import math
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from sweep.clock import monotonic_s
 from sweep.errors import BrokenContractError, DamagedCheckpointError
-from sweep.records import Cause, Checkpoint, ParamValue
+from sweep.records import Cause, Checkpoint
 from sweep.training.checkpoint import LoadedCheckpoint, load_checkpoint, save_checkpoint
-from sweep.training.faults import is_out_of_memory
 from sweep.training.function import EpochResult, TrainFunction, epochs_of
-from sweep.training.memory import peak_memory_bytes, reset_peak
-from sweep.wire import Action, Assignment, Decision, EpochReport, Failed, Finished, Message, Up
-
-_OWN_COLUMNS = ("lr", "epoch_s", "images_per_s", "peak_memory_bytes")
+from sweep.training.memory import baseline_memory_bytes, free_memory, reset_peak
+from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, Up
+from sweep.worker.report import failure_of, known_not_to_fit, report_of
+from sweep.worker.room import Room
 
 
 class LetGo(BaseException):
@@ -30,43 +28,106 @@ def run_attempt(
     send: Callable[[Up], None],
     receive: Callable[[], Message],
 ) -> Finished | Failed:
-    """Run the attempt to its end or until it is told to stop; what is to be said of it then."""
-    try:
-        stopped = _train(function, assignment, device, send, receive)
-    except (Exception, SystemExit) as error:  # what a train function raises is the trial's fault
-        traceback.print_exc()
-        return _failure(assignment, error)
-    return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=stopped)
+    """Run the attempt to its end or until it is told to stop; what is to be said of it then.
+
+    When memory runs out, and the study allows it, it goes on with smaller parts of a batch.
+    """
+    return _Attempt(function, assignment, device, send, receive).run()
 
 
-def _train(
-    function: TrainFunction,
-    assignment: Assignment,
-    device: str,
-    send: Callable[[Up], None],
-    receive: Callable[[], Message],
-) -> bool:
-    loaded = _newest_readable(assignment.resume)
-    if loaded is None and assignment.attempt > 1:
-        print_line(f"no state was saved: attempt {assignment.attempt} starts over")
-    first_epoch = 0 if loaded is None else loaded.epoch + 1
-    state = None if loaded is None else loaded.state
-    results = epochs_of(function, assignment.params, assignment.seed, device, state)
-    has_metric = loaded is not None
-    reset_peak(device)
-    with closing(results):
-        for epoch, (result, seconds) in enumerate(_timed(results), start=first_epoch):
-            has_metric = has_metric or assignment.metric in result.metrics
-            checkpoint = _save(assignment, epoch, result)
-            send(_report(assignment, epoch, result, seconds, checkpoint, device))
-            if _decision(assignment, epoch, receive()) is Action.STOP:
-                return True
-    if not has_metric:
-        raise BrokenContractError(
-            f"the train function never yielded the objective's metric {assignment.metric!r}; "
-            "yield it in the dict of each epoch, or name another one under objective: metric:"
+class _Attempt:
+    """An attempt under way: what it has reported and saved, and the room it has in memory."""
+
+    def __init__(
+        self,
+        function: TrainFunction,
+        assignment: Assignment,
+        device: str,
+        send: Callable[[Up], None],
+        receive: Callable[[], Message],
+    ) -> None:
+        self._function = function
+        self._assignment = assignment
+        self._device = device
+        self._send = send
+        self._receive = receive
+        self._room = Room(assignment)
+        self._saved = list(assignment.resume)
+        self._num_reported = 0
+        self._baseline_bytes: int | None = None
+
+    def run(self) -> Finished | Failed:
+        self._baseline_bytes = baseline_memory_bytes(self._device)
+        if not self._room.avoid(self._assignment.too_large):
+            return self._given_up(known_not_to_fit(self._assignment))
+        while True:
+            ended = self._try()
+            if isinstance(ended, Finished):
+                return ended
+            if ended.cause is not Cause.OUT_OF_MEMORY or not self._room.run_out():
+                return self._given_up(ended)
+            # only here, where the error no longer holds on to what it saw in memory
+            free_memory(self._device)
+            print_line(
+                f"{ended.message}; again from the last checkpoint, if there is one, with "
+                f"{self._room.micro_batch} images at once: the optimizer sees the same batches, "
+                "BatchNorm smaller ones"
+            )
+
+    def _given_up(self, failed: Failed) -> Failed:
+        print_line(failed.traceback.rstrip() or failed.message)
+        return self._room.judged(failed)
+
+    def _try(self) -> Finished | Failed:
+        assignment = self._assignment
+        try:
+            stopped = self._train()
+        except (Exception, SystemExit) as error:  # what a train function raises is its own fault
+            return failure_of(assignment, error)
+        return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=stopped)
+
+    def _train(self) -> bool:
+        assignment = self._assignment
+        loaded = _newest_readable(self._saved)
+        if loaded is None and assignment.attempt > 1:
+            print_line(f"no state was saved: attempt {assignment.attempt} starts over")
+        first_epoch = 0 if loaded is None else loaded.epoch + 1
+        state = None if loaded is None else loaded.state
+        results = epochs_of(
+            self._function, self._room.params, assignment.seed, self._device, state
         )
-    return False
+        has_metric = loaded is not None
+        reset_peak(self._device)
+        with closing(results):
+            for epoch, (result, seconds) in enumerate(_timed(results), start=first_epoch):
+                has_metric = has_metric or assignment.metric in result.metrics
+                if epoch >= self._num_reported and self._report(epoch, result, seconds):
+                    return True
+        if not has_metric:
+            raise BrokenContractError(
+                "the train function never yielded the objective's metric "
+                f"{assignment.metric!r}; "
+                "yield it in the dict of each epoch, or name another one under objective: metric:"
+            )
+        return False
+
+    def _report(self, epoch: int, result: EpochResult, seconds: float) -> bool:
+        """Save and report an epoch that has not been reported; whether to stop after it."""
+        checkpoint = _save(self._assignment, epoch, result)
+        report = report_of(self._assignment, epoch, result, seconds, self._device)
+        self._send(
+            replace(
+                report,
+                checkpoint=checkpoint,
+                baseline_memory_bytes=self._baseline_bytes,
+                micro_batch=self._room.micro_batch,
+                too_large=self._room.too_large,
+            )
+        )
+        self._num_reported = epoch + 1
+        if checkpoint is not None:
+            self._saved = [checkpoint, *self._saved[:1]]
+        return _decision(self._assignment, epoch, self._receive()) is Action.STOP
 
 
 def _timed(results: Iterable[EpochResult]) -> Iterator[tuple[EpochResult, float]]:
@@ -94,32 +155,6 @@ def _save(assignment: Assignment, epoch: int, result: EpochResult) -> Checkpoint
     return save_checkpoint(path, result.state, epoch, result.metrics)
 
 
-def _report(
-    assignment: Assignment,
-    epoch: int,
-    result: EpochResult,
-    seconds: float,
-    checkpoint: Checkpoint | None,
-    device: str,
-) -> EpochReport:
-    numbers = dict(result.metrics)
-    own = {name: _finite(numbers.pop(name, None)) for name in _OWN_COLUMNS}
-    metrics = {name: _finite(value) for name, value in numbers.items()}
-    peak = own["peak_memory_bytes"]
-    return EpochReport(
-        trial=assignment.trial,
-        attempt=assignment.attempt,
-        epoch=epoch,
-        metrics=metrics,
-        finite=all(value is not None for value in metrics.values()),
-        lr=own["lr"] if own["lr"] is not None else _number(assignment.params.get("lr")),
-        epoch_s=seconds if own["epoch_s"] is None else own["epoch_s"],
-        images_per_s=own["images_per_s"],
-        peak_memory_bytes=peak_memory_bytes(device) if peak is None else int(peak),
-        checkpoint=checkpoint,
-    )
-
-
 def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:
     match answer:
         case Decision(trial=assignment.trial, attempt=assignment.attempt, epoch=answered):
@@ -129,37 +164,7 @@ def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:
             raise LetGo
 
 
-def _failure(assignment: Assignment, error: BaseException) -> Failed:
-    return Failed(
-        trial=assignment.trial,
-        attempt=assignment.attempt,
-        message=describe(error),
-        traceback="".join(traceback.format_exception(error))[-20_000:],
-        cause=Cause.OUT_OF_MEMORY if is_out_of_memory(error) else Cause.EXCEPTION,
-        is_broken_contract=isinstance(error, BrokenContractError),
-    )
-
-
-def describe(error: BaseException) -> str:
-    """An exception in one line: its type and the first line of what it says."""
-    lines = str(error).strip().splitlines()
-    said = lines[0][:500] if lines else ""
-    if isinstance(error, BrokenContractError):
-        return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
 def print_line(text: str) -> None:
     """One line into the attempt's log."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _number(value: ParamValue | list[int] | None) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None

@@ -74,4 +74,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--down-fd", type=int, required=True)
     parser.add_argument("--up-fd", type=int, required=True)
     parser.add_argument("--recipe", required=True)
+    parser.add_argument("--memory-limit-bytes", type=int)
     return parser.parse_args(arguments)

@@ -20,7 +20,7 @@ from sweep.errors import (
 )
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
 from sweep.space.distributions import Categorical, Float
-from sweep.spec.study import BudgetSpec, PrunerSpec, SearchSpec
+from sweep.spec.study import BudgetSpec, CheckpointsSpec, PrunerSpec, SearchSpec
 from sweep.store.store import open_store
 from tests.scripted import (
     QUALITY,
@@ -398,3 +398,15 @@ def test_a_database_that_cannot_be_used_ends_the_run_before_a_worker_starts(
     with pytest.raises(StorageError):
         run_to_end(scripted_plan(tmp_path, scripted_spec(trials=1)))
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.db"]
+
+
+def test_a_trial_that_starts_over_and_over_is_given_up_after_three_attempts(
+    tmp_path: Path,
+) -> None:
+    spec = scripted_spec(acts("die"), epochs=4, training={"at": 2})
+    spec = type(spec)(**{**_fields(spec), "checkpoints": CheckpointsSpec(keep="none")})
+    plan = scripted_plan(tmp_path, spec)
+    run_to_end(plan)
+    snapshot = stored(plan)
+    assert (snapshot.trials[0].state, snapshot.trials[0].attempt) == (TrialState.FAILED, 3)
+    assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 3), (1, 3)]

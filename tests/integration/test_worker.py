@@ -204,3 +204,49 @@ def test_the_worker_sees_no_database_url_and_no_password(
     )
     run_to_end(plan)
     assert "False" in Path(str(stored(plan).attempts[0].log)).read_text()
+
+
+def test_a_function_that_will_not_stop_is_pruned_all_the_same(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        def train(params, device, state=None):
+            for epoch in range(params["epochs"]):
+                try:
+                    yield {"test_accuracy": params["quality"]}
+                except GeneratorExit:
+                    pass
+        """,
+        STUDY.replace("[0.5, 0.9]", "[0.9, 0.5, 0.8]").replace(
+            "search: {sampler: grid}",
+            "search: {sampler: grid, pruner: {name: median, startup_trials: 1, min_epochs: 1}}",
+        ),
+    )
+    run_to_end(plan)
+    states = [trial.state for trial in stored(plan).trials]
+    assert states == [TrialState.COMPLETE, TrialState.PRUNED, TrialState.PRUNED]
+
+
+def test_what_a_function_does_to_its_output_stays_in_its_own_trial(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        r"""
+        import os, sys
+
+        def train(params, device, state=None):
+            print("hello from", params["quality"])
+            os.write(1, b"\xff\x00binary\n")
+            if params["quality"] == 0.5:
+                sys.stdout.close()
+                sys.stderr = None
+                os.close(1)
+            os.chdir("/")
+            yield {"test_accuracy": params["quality"]}
+            raise RuntimeError("half a character: \ud800")
+        """,
+    )
+    run_to_end(plan)
+    snapshot = stored(plan)
+    assert {trial.message for trial in snapshot.trials} == {"RuntimeError: half a character: ?"}
+    logs = [Path(str(each.log)).read_bytes() for each in snapshot.attempts if each.attempt == 1]
+    assert [b"hello from" in log for log in logs] == [True, True]
