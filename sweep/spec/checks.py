@@ -10,6 +10,7 @@ from sweep.spec.document import Place, dotted
 from sweep.spec.key_kinds import Epochs
 from sweep.spec.reader import Reader
 from sweep.spec.recipe import RecipeSpec
+from sweep.spec.search_checks import check_bounds, check_search
 from sweep.spec.study import BudgetSpec, Objective, SearchSpec
 from sweep.spec.training import TrainingValues
 from sweep.spec.words import CHOICE_SLIPS, key_hint
@@ -46,12 +47,18 @@ def check_draft(reader: Reader, draft: Draft, is_own: bool) -> None:
 
     `is_own`: the training is the user's, and what its keys mean is not known.
     """
-    _check_pruner(reader, draft)
-    if draft.space is not None:
-        _check_sampler(reader, draft.space, draft.search)
+    check_search(
+        reader,
+        search=draft.search,
+        space=draft.space,
+        epochs=_planned_epochs(draft),
+        num_trials=_num_trials(reader, draft),
+    )
     if is_own:
         return
     _check_metric(reader, draft)
+    if draft.objective is not None:
+        check_bounds(reader, draft.search.pruner, draft.objective.metric)
     if draft.space is not None:
         _check_batch_size(reader, draft, draft.space)
         _check_schedule(reader, draft, draft.space)
@@ -115,37 +122,10 @@ def _check_schedule(reader: Reader, draft: Draft, space: Space) -> None:
             reader.complain(place, f"{message}; add training.milestones")
 
 
-def _check_sampler(reader: Reader, space: Space, search: SearchSpec) -> None:
-    if space.configurations:
-        if search.sampler != "grid":
-            message = f"search.sampler {search.sampler} does not go with configurations"
-            reader.complain(
-                ("search", "sampler"), f"{message}; they are tried in order: remove it"
-            )
-        return
-    for param in space.params if search.sampler == "grid" else ():
-        for index, alternative in enumerate(param.alternatives):
-            if alternative.distribution.num_points is None:
-                place = reader.alternative(param.name, index)
-                message = f"{dotted(place)} is a range without step, which a grid cannot list"
-                reader.complain(place, f"{message}; add step, or write choices")
-
-
-def _check_pruner(reader: Reader, draft: Draft) -> None:
-    """A pruner is not asked after the last epoch, and compares with complete trials."""
-    pruner, epochs = draft.search.pruner, draft.training.get("epochs")
-    if pruner.name == "none":
-        return
-    place: Place = ("search", "pruner")
-    if epochs is not None and pruner.min_epochs >= epochs:
-        message = f"the pruner can never act: min_epochs {pruner.min_epochs} of {epochs} epochs"
-        reader.complain((*place, "min_epochs"), f"{message}; lower it, or use pruner none")
-    num_trials = _num_trials(reader, draft)
-    needs_others = pruner.name != "asha"
-    if needs_others and num_trials is not None and pruner.startup_trials >= num_trials:
-        message = f"the pruner can never act: startup_trials {pruner.startup_trials}"
-        advice = "lower it, or use pruner none"
-        reader.complain((*place, "startup_trials"), f"{message} of {num_trials} trials; {advice}")
+def _planned_epochs(draft: Draft) -> int | None:
+    """How long a trial is; None where only a function of one's own knows."""
+    epochs = draft.training.get("epochs")
+    return epochs if isinstance(epochs, int) else None
 
 
 def _num_trials(reader: Reader, draft: Draft) -> int | None:

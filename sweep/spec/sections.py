@@ -1,12 +1,12 @@
 """Sections: how a study is searched, what it may use and what it keeps, read by their tables."""
 
 from sweep.records import Direction
-from sweep.spec.document import BROKEN
 from sweep.spec.key_kinds import Duration, StudyName
 from sweep.spec.kind import Kind, found
 from sweep.spec.kinds import Number, OneOf, Text, Whole
+from sweep.spec.pruner_reader import read_pruner
 from sweep.spec.reader import Reader
-from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, PrunerSpec, SearchSpec
+from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, SearchSpec
 
 TOP_KEYS = (
     "version",
@@ -29,18 +29,9 @@ OBJECTIVE: dict[str, Kind] = {
     "direction": OneOf(("maximize", "minimize")),
 }
 SEARCH: dict[str, Kind] = {
-    "sampler": OneOf(("tpe", "random", "grid")),
+    "sampler": OneOf(("tpe", "random", "grid", "qmc", "gp")),
     "seed": Whole(0, 2**32 - 1),
     "startup_trials": Whole(1, 1_000_000),
-}
-_STARTUP: dict[str, Kind] = {"startup_trials": Whole(1, 1_000_000)}
-_MIN_EPOCHS: dict[str, Kind] = {"min_epochs": Whole(1, 1_000_000)}
-_PERCENTILE: dict[str, Kind] = {"percentile": Number(0, above=True, high=100, below=True)}
-PRUNERS: dict[str, dict[str, Kind]] = {
-    "none": {},
-    "median": {**_STARTUP, **_MIN_EPOCHS},
-    "percentile": {**_PERCENTILE, **_STARTUP, **_MIN_EPOCHS},
-    "asha": {**_MIN_EPOCHS, "reduction_factor": Whole(2, 1000)},
 }
 _PRICES = ("price_per_hour", "price_per_gpu_hour")
 _PRICE = Number(0, above=True)
@@ -89,7 +80,7 @@ def read_objective(reader: Reader) -> Objective | None:
 def read_search(reader: Reader, default_sampler: str) -> SearchSpec:
     """How params are chosen and trials are stopped early."""
     values = reader.section(("search",), SEARCH, also=("pruner",))
-    return SearchSpec(**{"sampler": default_sampler, **values}, pruner=_read_pruner(reader))
+    return SearchSpec(**{"sampler": default_sampler, **values}, pruner=read_pruner(reader))
 
 
 def read_budget(reader: Reader) -> BudgetSpec:
@@ -109,21 +100,3 @@ def read_budget(reader: Reader) -> BudgetSpec:
 def read_checkpoints(reader: Reader) -> CheckpointsSpec:
     """How often the state to resume from is saved, and what stays."""
     return CheckpointsSpec(**reader.section(("checkpoints",), CHECKPOINTS))
-
-
-def _read_pruner(reader: Reader) -> PrunerSpec:
-    """The pruner: a mapping with its name, or the name alone."""
-    place = ("search", "pruner")
-    kind = OneOf(tuple(PRUNERS))
-    value = reader.value(place)
-    if isinstance(value, str):
-        name = reader.fit(place, value, kind)
-        return PrunerSpec() if name is BROKEN else PrunerSpec(name=name)
-    given = reader.mapping(place, ("name", "startup_trials", "min_epochs"))
-    if not isinstance(value, dict) or not reader.require((*place, "name"), kind.allowed):
-        return PrunerSpec()
-    name = reader.fit((*place, "name"), given.get("name", BROKEN), kind)
-    if name is BROKEN:
-        return PrunerSpec()
-    values = reader.section(place, {"name": kind, **PRUNERS[name]})
-    return PrunerSpec(**values)

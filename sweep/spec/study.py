@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,24 +26,52 @@ class Objective(_Frozen):
     direction: Direction
 
 
+PrunerName: TypeAlias = Literal[
+    "none", "median", "percentile", "asha", "hyperband", "threshold", "patient"
+]
+PRUNER_KEYS: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "median": ("startup_trials", "min_epochs"),
+    "percentile": ("percentile", "startup_trials", "min_epochs"),
+    "asha": ("min_epochs", "reduction_factor"),
+    "hyperband": ("min_epochs", "reduction_factor"),
+    "threshold": ("lower", "upper", "min_epochs"),
+    "patient": ("patience", "pruner"),
+}
+"""Which keys each pruner uses, beside its name."""
+
+
 class PrunerSpec(_Frozen):
     """When a trial is stopped early. Keys that a pruner does not use keep their defaults.
 
     No trial is stopped before `min_epochs` of its epochs are done; `percentile` percent of the
     trials are kept (75 stops the worst quarter), `startup_trials` complete ones come first.
+    `threshold` stops whatever is below `lower` or above `upper`. `patient` asks its own `pruner`
+    only about a trial that has not got better for `patience` epochs; with none, it stops that.
     """
 
-    name: Literal["none", "median", "percentile", "asha"] = "none"
+    name: PrunerName = "none"
     percentile: float = 75.0
     startup_trials: int = 5
     min_epochs: int = 1
     reduction_factor: int = 2
+    lower: float | None = None
+    upper: float | None = None
+    patience: int = 1
+    pruner: "PrunerSpec | None" = None
+
+    def used(self) -> dict[str, Any]:
+        """The name and the keys that this pruner uses, as plain JSON values."""
+        values = {key: getattr(self, key) for key in PRUNER_KEYS[self.name]}
+        if self.pruner is not None:
+            values["pruner"] = self.pruner.used()
+        return {"name": self.name, **values}
 
 
 class SearchSpec(_Frozen):
-    """How params are chosen; `startup_trials` random ones come before TPE learns."""
+    """How params are chosen; `startup_trials` random ones come before TPE or GP learns."""
 
-    sampler: Literal["tpe", "random", "grid"] = "tpe"
+    sampler: Literal["tpe", "random", "grid", "qmc", "gp"] = "tpe"
     seed: int = 0
     startup_trials: int = 10
     pruner: PrunerSpec = PrunerSpec()

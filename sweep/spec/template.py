@@ -67,9 +67,10 @@ training:
 _TAIL = """\
 
 search:
-  sampler: tpe           # tpe, random, or grid (which needs a step in every range)
+  sampler: tpe           # tpe, gp, random, qmc, or grid (which needs a step in every range)
   seed: 0
-  pruner: {name: median, startup_trials: 4, min_epochs: 2}   # or percentile, asha, none
+  # none, median, percentile, asha, hyperband, threshold or patient:
+  pruner: {name: median, startup_trials: 4, min_epochs: 2}
   # startup_trials: 8    # random trials before tpe learns from them
 
 # Points that you want tried first.

@@ -33,6 +33,16 @@ def optuna_distribution(distribution: Float | Int | Categorical) -> BaseDistribu
             return CategoricalDistribution(choices)
 
 
+def all_distributions(space: Space) -> dict[str, BaseDistribution]:
+    """Every distribution that a sampler may be asked for, whichever conditions hold."""
+    return {
+        _alternative_name(param, index): optuna_distribution(alternative.distribution)
+        for param in space.params
+        for index, alternative in enumerate(param.alternatives)
+        if not isinstance(alternative.distribution, Constant)
+    }
+
+
 def suggest(trial: Trial, space: Space) -> Params:
     """A point of the space, param by param, each from the alternative that holds."""
     chosen: dict[str, ParamValue] = {}
@@ -90,6 +100,8 @@ def _last_index(distribution: Float) -> int:
 
 
 def _inner_name(param: Param, params: Params) -> str:
-    if len(param.alternatives) == 1:
-        return param.name
-    return f"{param.name}#{param.index(params)}"
+    return _alternative_name(param, param.index(params))
+
+
+def _alternative_name(param: Param, index: int) -> str:
+    return param.name if len(param.alternatives) == 1 else f"{param.name}#{index}"

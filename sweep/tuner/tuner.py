@@ -17,24 +17,42 @@ from sweep.records import Cause, Direction, Epoch, Params, ParamValue, Trial, Tr
 from sweep.space.space import Space
 from sweep.spec.study import SearchSpec
 from sweep.tuner.distributions import sampled_params, suggest
-from sweep.tuner.pruners import pruner_for
-from sweep.tuner.samplers import sampler_for
+from sweep.tuner.pruners import NUMBER_KEY, pruner_for
+from sweep.tuner.samplers import Draw, sampler_for
 from sweep.tuner.states import LEARNED_FAILURES, optuna_direction, optuna_state
 
-_MAX_DRAWS = 16
+_STUDY_NAME = "sweep"
+"""Always the same: Hyperband's brackets follow from it."""
+_MAX_DRAWS = {"gp": 3}
+_USUAL_MAX_DRAWS = 16
+"""How often a point is drawn that was tried already before one is picked that was not. GP fits
+its model anew for each, and mostly wants the same point again."""
 _MAX_LISTED_POINTS = 1_000_000
 
 
 class Tuner:
-    """Asks for params and judges epochs; the same records always give the same answers."""
+    """Asks for params and judges epochs; the same records always give the same answers.
 
-    def __init__(self, *, space: Space, search: SearchSpec, direction: Direction) -> None:
+    `epochs` is how long a trial is planned to be, where that is known.
+    """
+
+    def __init__(
+        self,
+        *,
+        space: Space,
+        search: SearchSpec,
+        direction: Direction,
+        epochs: int | None = None,
+    ) -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._space = space
         self._search = search
         self._study = optuna.create_study(
-            direction=optuna_direction(direction), pruner=pruner_for(search.pruner)
+            study_name=_STUDY_NAME,
+            direction=optuna_direction(direction),
+            pruner=pruner_for(search.pruner, epochs),
         )
+        self._num_drawn = 0
         self._trials: dict[int, optuna.Trial] = {}
         self._last_epochs: dict[int, int] = {}
         self._tried: set[object] = set()
@@ -45,14 +63,13 @@ class Tuner:
         values = _values_by_trial(epochs, metric)
         for trial in sorted(trials, key=lambda trial: trial.number):
             self._add(trial, values.get(trial.number, {}))
+            self._num_drawn += not trial.enqueued
 
     def ask(self, number: int) -> Params | None:
         """The params of a new trial, or None when every point of the space has been tried."""
-        if self._space.configurations or self._search.sampler == "grid":
-            return self._ask_list(number)
-        if self._space.num_points is None:
-            return self._draw(number, 0)
-        return self._ask_finite(number, self._space.num_points)
+        params = self._ask(number)
+        self._num_drawn += params is not None
+        return params
 
     def begin(self, number: int, params: Params) -> None:
         """Take up a trial whose params were not drawn here."""
@@ -86,10 +103,12 @@ class Tuner:
         trial = self._trials[number]
         if state is TrialState.FAILED and cause in LEARNED_FAILURES:
             self._tell_without_value(number, trial)
-        elif state is TrialState.COMPLETE:
+        elif state is not TrialState.COMPLETE:
+            self._study.tell(trial, state=optuna_state(state, cause))
+        elif self._may_learn_from(trial.params):
             self._study.tell(trial, value)
         else:
-            self._study.tell(trial, state=optuna_state(state, cause))
+            self._study.tell(trial, state=OptunaState.FAIL)
 
     def _tell_without_value(self, number: int, trial: optuna.Trial) -> None:
         # Optuna would give a pruned trial its last good epoch's value. A trial that diverged has
@@ -97,8 +116,20 @@ class Tuner:
         params, distributions = dict(trial.params), dict(trial.distributions)
         self._study.tell(trial, state=OptunaState.FAIL)
         self._study.add_trial(
-            create_trial(state=OptunaState.PRUNED, params=params, distributions=distributions)
+            create_trial(
+                state=OptunaState.PRUNED,
+                params=params,
+                distributions=distributions,
+                user_attrs={NUMBER_KEY: number},
+            )
         )
+
+    def _ask(self, number: int) -> Params | None:
+        if self._space.configurations or self._search.sampler == "grid":
+            return self._ask_list(number)
+        if self._space.num_points is None:
+            return self._draw(number, 0)
+        return self._ask_finite(number, self._space.num_points)
 
     def _ask_list(self, number: int) -> Params | None:
         self._points = self._points or self._space.points()
@@ -111,15 +142,17 @@ class Tuner:
     def _ask_finite(self, number: int, num_points: int) -> Params | None:
         if len(self._tried) >= num_points:
             return None
-        for draw in range(_MAX_DRAWS):
-            params = self._draw(number, draw)
+        for attempt in range(_MAX_DRAWS.get(self._search.sampler, _USUAL_MAX_DRAWS)):
+            params = self._draw(number, attempt)
             if params is not None:
                 return params
         return self._pick_untried(number)
 
-    def _draw(self, number: int, draw: int) -> Params | None:
-        self._study.sampler = sampler_for(self._search, number, draw)
+    def _draw(self, number: int, attempt: int) -> Params | None:
+        draw = Draw(number=number, num_before=self._num_drawn, attempt=attempt)
+        self._study.sampler = sampler_for(self._search, self._space, draw)
         trial = self._study.ask()
+        trial.set_user_attr(NUMBER_KEY, number)
         params = suggest(trial, self._space)
         key = self._space.key(params)
         if self._space.num_points is not None and key in self._tried:
@@ -154,6 +187,10 @@ class Tuner:
         self._tried.add(self._space.key(params))
         return sampled_params(self._space, params)
 
+    def _may_learn_from(self, params: Mapping[str, Any]) -> bool:
+        """Whether the sampler bears a complete trial with these params: GP needs all of them."""
+        return bool(params) or self._search.sampler != "gp"
+
     def _insert(
         self,
         number: int,
@@ -164,12 +201,15 @@ class Tuner:
         attrs: Mapping[str, Any],
     ) -> None:
         inner, distributions = self._known_params(params)
+        if not self._may_learn_from(distributions) and state is not OptunaState.RUNNING:
+            state, value = OptunaState.FAIL, None
         self._study.add_trial(
             create_trial(
                 state=state,
                 value=value if state is not OptunaState.RUNNING else None,
                 params=inner,
                 distributions=distributions,
+                user_attrs={NUMBER_KEY: number},
                 system_attrs=dict(attrs),
                 intermediate_values={epoch + 1: value for epoch, value in values.items()},
             )

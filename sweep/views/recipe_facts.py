@@ -26,9 +26,10 @@ def recipe_facts(snapshot: Snapshot) -> Facts:
 
 
 def _search(search: SearchSpec) -> dict[str, Any]:
-    """How params are chosen and trials stopped, without the keys of a pruner that there is not."""
+    """How params are chosen and trials stopped, with the keys that the pruner uses."""
+    used = search.pruner.used()
     values = search.model_dump(mode="json")
-    return values if search.pruner.name != "none" else {**values, "pruner": "none"}
+    return {**values, "pruner": used if len(used) > 1 else used["name"]}
 
 
 def space_facts(snapshot: Snapshot) -> Facts:

@@ -364,17 +364,18 @@ CASES = {
     ),
     "a pruner by another name": (
         SEARCH,
-        "search: {pruner: hyperband}\n",
+        "search: {pruner: sha}\n",
         [
-            "10: search.pruner is the text 'hyperband'; it takes none, median, percentile "
-            "or asha: did you mean asha?",
+            "10: search.pruner is the text 'sha'; it takes none, median, percentile, asha, "
+            "hyperband, threshold or patient: did you mean asha?",
         ],
     ),
     "a pruner without a name": (
         SEARCH,
         "search: {pruner: {min_epochs: 2}}\n",
         [
-            "10: search.pruner.name is missing; it takes none, median, percentile or asha: add it",
+            "10: search.pruner.name is missing; it takes none, median, percentile, asha, "
+            "hyperband, threshold or patient: add it",
         ],
     ),
     "a key of another pruner": (

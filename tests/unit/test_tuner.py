@@ -47,8 +47,10 @@ CONDITIONAL = Space(
 )
 
 
-def _tuner(space: Space, search: SearchSpec | None = None) -> Tuner:
-    return Tuner(space=space, search=search or SearchSpec(), direction=Direction.MAXIMIZE)
+def _tuner(space: Space, search: SearchSpec | None = None, *, epochs: int | None = None) -> Tuner:
+    return Tuner(
+        space=space, search=search or SearchSpec(), direction=Direction.MAXIMIZE, epochs=epochs
+    )
 
 
 def _asked(tuner: Tuner, count: int) -> Iterator[Params]:
@@ -62,7 +64,7 @@ def _asked(tuner: Tuner, count: int) -> Iterator[Params]:
         tuner.tell(number, TrialState.COMPLETE, None, value)
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "random"])
+@pytest.mark.parametrize("sampler", ["tpe", "random", "qmc"])
 def test_every_proposed_point_lies_in_the_space(sampler: str) -> None:
     search = SearchSpec.model_validate({"sampler": sampler, "startup_trials": 5})
     points = list(_asked(_tuner(CONDITIONAL, search), 40))
@@ -72,7 +74,7 @@ def test_every_proposed_point_lies_in_the_space(sampler: str) -> None:
     assert {params["momentum"] for params in points} == {0.0, 0.3, 0.6, 0.9}
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "random", "grid"])
+@pytest.mark.parametrize("sampler", ["tpe", "random", "grid", "qmc", "gp"])
 def test_a_finite_space_is_tried_point_by_point_and_then_is_exhausted(sampler: str) -> None:
     space = space_of(x=Int(low=1, high=6), y=Categorical(choices=("a", "b", "c")))
     search = SearchSpec.model_validate({"sampler": sampler, "startup_trials": 2})
@@ -210,12 +212,15 @@ def test_an_epoch_that_was_judged_is_not_judged_again() -> None:
         (PrunerSpec(name="median", startup_trials=2, min_epochs=3), 3),
         (PrunerSpec(name="percentile", percentile=50, startup_trials=2, min_epochs=1), 1),
         (PrunerSpec(name="asha", min_epochs=2, reduction_factor=2), 2),
+        (PrunerSpec(name="hyperband", min_epochs=5, reduction_factor=2), 5),
+        (PrunerSpec(name="threshold", lower=0.2, min_epochs=3), 3),
+        (PrunerSpec(name="threshold", upper=0.95, min_epochs=1), None),
     ],
 )
 def test_a_bad_trial_is_stopped_once_min_epochs_are_done(
     pruner: PrunerSpec, first_pruned: int | None
 ) -> None:
-    tuner = _tuner(space_of(x=Float(low=0, high=1)), SearchSpec(pruner=pruner))
+    tuner = _tuner(space_of(x=Float(low=0, high=1)), SearchSpec(pruner=pruner), epochs=6)
     for number in range(4):
         tuner.ask(number)
         for epoch in range(5):
@@ -246,6 +251,87 @@ def test_what_asha_keeps_with_a_trial_comes_back_with_it() -> None:
     trial = _trial(0, params, TrialState.WAITING, tuner_attrs=attrs)
     restored.restore([trial], [_epoch(0, 0, 0.9)], "m")
     assert restored.attrs(0) == attrs
+
+
+def _stopped_after(pruner: PrunerSpec, values: list[float]) -> int | None:
+    """After how many epochs a trial with these values is stopped, beside three good ones."""
+    tuner = _tuner(space_of(x=Float(low=0, high=1)), SearchSpec(pruner=pruner), epochs=9)
+    for number in range(3):
+        tuner.ask(number)
+        for epoch in range(len(values)):
+            tuner.report(number, epoch, 0.9)
+        tuner.tell(number, TrialState.COMPLETE, None, 0.9)
+    tuner.ask(3)
+    for epoch, value in enumerate(values):
+        tuner.report(3, epoch, value)
+        if tuner.should_prune(3):
+            return epoch + 1
+    return None
+
+
+def test_patience_spares_a_trial_that_still_gets_better() -> None:
+    median = PrunerSpec(name="median", startup_trials=2, min_epochs=1)
+    patient = PrunerSpec(name="patient", patience=2, pruner=median)
+    rising = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    falling = [0.1, 0.3, 0.2, 0.2, 0.2, 0.2]
+    assert _stopped_after(median, rising) == 1
+    assert _stopped_after(patient, rising) is None
+    assert _stopped_after(patient, falling) == 5, "the best, two of patience, and one that decides"
+    alone = PrunerSpec(name="patient", patience=2, pruner=PrunerSpec())
+    assert _stopped_after(alone, [0.9, 0.95, 0.9, 0.9, 0.9]) == 5, "with none, patience decides"
+
+
+def test_brackets_are_the_same_after_a_restart_and_whatever_was_drawn_in_between() -> None:
+    space = space_of(x=Categorical(choices=("a", "b", "c", "d")), y=Int(low=1, high=8))
+    pruner = PrunerSpec(name="hyperband", min_epochs=1, reduction_factor=2)
+    search = SearchSpec(sampler="random", pruner=pruner)
+
+    def live_and_stopped() -> tuple[Tuner, list[tuple[int, Params, int | None]]]:
+        """Trials one after another, of falling quality; after which epoch each is stopped."""
+        tuner, ends = _tuner(space, search, epochs=9), []
+        for number in range(24):
+            params = tuner.ask(number)
+            assert params is not None
+            stopped = None
+            for epoch in range(9):
+                tuner.report(number, epoch, 1 - number / 100)
+                if epoch < 8 and tuner.should_prune(number):
+                    stopped = epoch
+                    break
+            state = TrialState.COMPLETE if stopped is None else TrialState.PRUNED
+            tuner.tell(number, state, None, 1 - number / 100)
+            ends.append((number, params, stopped))
+        return tuner, ends
+
+    tuner, ends = live_and_stopped()
+    stops = {stopped for _, _, stopped in ends}
+    assert {None, 0, 1, 3} <= stops, "trials of several brackets are stopped at several rungs"
+    restored = _tuner(space, search, epochs=9)
+    restored.restore(
+        [
+            _trial(
+                number,
+                params,
+                TrialState.COMPLETE if stopped is None else TrialState.PRUNED,
+                value=1 - number / 100,
+                tuner_attrs=tuner.attrs(number),
+            )
+            for number, params, stopped in ends[:12]
+        ],
+        [
+            _epoch(number, epoch, 1 - number / 100)
+            for number, _, stopped in ends[:12]
+            for epoch in range(9 if stopped is None else stopped + 1)
+        ],
+        "m",
+    )
+    for number, params, stopped in ends[12:]:
+        assert restored.ask(number) == params
+        for epoch in range(9 if stopped is None else stopped + 1):
+            restored.report(number, epoch, 1 - number / 100)
+            assert (restored.should_prune(number) and epoch < 8) == (epoch == stopped)
+        state = TrialState.COMPLETE if stopped is None else TrialState.PRUNED
+        restored.tell(number, state, None, 1 - number / 100)
 
 
 def test_points_of_a_changed_space_are_knowledge_where_they_fit() -> None:
