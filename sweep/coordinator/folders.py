@@ -2,8 +2,11 @@
 
 import hashlib
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from sweep.errors import UnusableError
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -32,6 +35,18 @@ class StudyFolder:
     def log(self, number: int, attempt: int) -> Path:
         """What an attempt printed."""
         return self.trial(number) / f"attempt-{attempt}.log"
+
+
+def make_folder(folder: StudyFolder) -> None:
+    """The folder is there and can be written. Raises UnusableError."""
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder.path).close()
+    except OSError as error:
+        raise UnusableError(
+            f"the run folder {folder.path} cannot be written: {error.strerror}; "
+            "name another one with --run-dir"
+        ) from error
 
 
 def study_folder(run_folder: Path, study: str) -> StudyFolder:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.events import Event, StudyLed, SweepEnded
-from sweep.coordinator.folders import StudyFolder, study_folder
+from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
@@ -22,8 +22,8 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
     """
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
-    if plan.extra_trials is None and standing.has_enough(plan.spec):
-        yield SweepEnded(reason="nothing is left to do: all trials are finished", exit_code=0)
+    if plan.extra_trials is None and (reason := standing.nothing_left(plan.spec)):
+        yield SweepEnded(reason=f"nothing is left to do: {reason}", exit_code=0)
         return
     folder = study_folder(plan.run_folder, plan.spec.study)
     with ExitStack() as open_things:
@@ -77,6 +77,7 @@ def _lead(
     from sweep.coordinator.leading import lead
     from sweep.coordinator.loop import Loop
 
+    make_folder(folder)
     with lead(plan, signals, versions) as led:
         yield StudyLed(
             study=led.study,

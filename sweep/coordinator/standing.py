@@ -18,11 +18,17 @@ class Standing:
 
     snapshot: Snapshot | None
 
-    def has_enough(self, spec: StudySpec) -> bool:
-        """Whether as many trials are finished as the study file asks for."""
+    def nothing_left(self, spec: StudySpec) -> str | None:
+        """Why nothing is left to do, in words; None while there is something."""
         trials = () if self.snapshot is None else self.snapshot.trials
-        num_finished = sum(trial.state.is_finished for trial in trials)
-        return spec.budget.trials is not None and num_finished >= spec.budget.trials
+        finished = [trial for trial in trials if trial.state.is_finished]
+        if spec.budget.trials is not None and len(finished) >= spec.budget.trials:
+            return "all trials are finished"
+        fitting = (each.params for each in finished if not any(spec.space.misfits(each.params)))
+        tried = {spec.space.key(params) for params in fitting}
+        is_exhausted = spec.space.num_points is not None and len(tried) >= spec.space.num_points
+        has_waiting = len(finished) < len(trials)
+        return "the space is exhausted" if is_exhausted and not has_waiting else None
 
     def check_devices(self, slots: tuple[Slot, ...], *, allows_cpu: bool) -> None:
         """Raises DeviceError when a study that ran on GPUs would go on on the CPU unasked."""

@@ -1,6 +1,7 @@
 """One attempt of one trial: train epoch by epoch, save, report, and do as the answer says."""
 
-import sys
+import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -166,5 +167,5 @@ def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:
 
 def print_line(text: str) -> None:
     """One line into the attempt's log."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        os.write(2, f"{text}\n".encode(errors="replace"))
