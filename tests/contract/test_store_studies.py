@@ -8,8 +8,8 @@ from datetime import UTC, timedelta
 import pytest
 
 from sweep.clock import utc_now
-from sweep.errors import NotFoundError, TransitionError
-from sweep.records import RequestKind
+from sweep.errors import NotFoundError, StaleAttemptError, TransitionError
+from sweep.records import RequestKind, TrialState
 from sweep.store.store import open_store
 from tests.contract.stored import ALICE, add_trial, epoch, new_study, start
 
@@ -139,6 +139,10 @@ def test_two_studies_do_not_mix(store, study, leadership):
             assert [trial.params for trial in snapshot.trials] == [{"accuracy": accuracy}]
             assert [row.metrics for row in snapshot.epochs] == [{"test_accuracy": accuracy}]
             assert len(snapshot.attempts) == 1
+        leadership.finish_trial(trial=0, attempt=1, state=TrialState.PRUNED)
+        with pytest.raises(StaleAttemptError):
+            leadership.store_epoch(epoch(1))
+        other_leadership.store_epoch(epoch(1))
     assert store.trials(study.id)[0].tuner_attrs == {}
 
 
