@@ -1,11 +1,12 @@
 """Epochs: what is stored of them, and which row counts where attempts overlap."""
 
 import math
+from datetime import UTC, timedelta, timezone
 
 import pytest
 
 from sweep.records import Cause
-from tests.contract.stored import add_trial, epoch, start
+from tests.contract.stored import ALICE, NOON, add_trial, epoch, new_study, start
 
 
 @pytest.fixture
@@ -27,6 +28,13 @@ def test_an_epoch_comes_back_as_it_was_stored(store, study, running):
     running.store_epoch(bare)
     assert store.epochs(study.id) == (full, bare)
     assert list(store.epochs(study.id)[0].metrics) == ["z", "a", "größe %"]
+
+
+def test_a_moment_of_another_time_zone_comes_back_in_utc(store, study, running):
+    tokyo = timezone(timedelta(hours=9))
+    running.store_epoch(epoch(stored_at=NOON.astimezone(tokyo)))
+    (stored,) = store.epochs(study.id)
+    assert (stored.stored_at, stored.stored_at.tzinfo) == (NOON, UTC)
 
 
 def test_a_number_that_is_not_finite_comes_back_as_none(store, study, running):
@@ -64,6 +72,18 @@ def test_the_row_of_the_latest_attempt_that_reached_an_epoch_counts(store, study
     found = [(row.epoch, row.attempt) for row in store.epochs(study.id)]
     assert found == [(0, 3), (1, 3), (2, 3), (3, 2)]
     assert store.snapshot(study.id).epochs == store.epochs(study.id)
+
+
+def test_a_later_attempt_in_another_study_hides_no_row(store, study, running):
+    running.store_epoch(epoch(0))
+    other = store.create_study(new_study("other"))
+    with store.lead(other.id, ALICE, 60) as leadership:
+        add_trial(leadership)
+        start(leadership)
+        restart(leadership, 1)
+        leadership.store_epoch(epoch(0, attempt=2))
+    assert store.epochs(study.id) == (epoch(0),)
+    assert store.epochs(other.id) == (epoch(0, attempt=2),)
 
 
 def test_attempts_are_sorted_by_trial_and_attempt(store, study, running):
