@@ -32,7 +32,7 @@ _KIND_BY_SECTION = {
     "objective": Kind.REFUSED,
     "training": Kind.REFUSED,
 }
-_FILES = ("recipe.train", "recipe.data.path", "recipe.model.factory")
+_FILES = ("recipe.train", "recipe.data.path", "recipe.model.factory", "recipe.model.weights")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,6 +28,23 @@ class FolderPath:
 
 
 @dataclass(frozen=True, slots=True)
+class ExistingFile:
+    """A file that is there, relative to the study file's folder."""
+
+    folder: Path
+
+    @property
+    def allowed(self) -> str:
+        return "a file, relative to the study file"
+
+    def fit(self, value: Any) -> str:
+        path = _absolute(_text(value, self), self.folder)
+        if not path.is_file():
+            raise Unfit(f"names {path}, which is no file; correct it or put the file there")
+        return str(path)
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function in a Python file or in an importable module."""
 

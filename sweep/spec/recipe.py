@@ -43,11 +43,15 @@ class DataSpec(_Frozen):
 
 
 class ModelSpec(_Frozen):
-    """A network: a ResNet18 of `width` channels, or what the user's `factory` builds."""
+    """A network: a ResNet of `width` channels, or what the user's `factory` builds.
 
-    name: Literal["resnet18"] = "resnet18"
+    `weights` is a file of what the network has learnt elsewhere; without it, it starts anew.
+    """
+
+    name: Literal["resnet18", "resnet34", "resnet50"] = "resnet18"
     width: int = 64
-    stem: Literal["cifar"] = "cifar"
+    stem: Literal["cifar", "imagenet"] = "cifar"
+    weights: str | None = None
     factory: str | None = None
 
 

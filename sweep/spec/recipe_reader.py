@@ -6,13 +6,13 @@ from sweep.spec.document import BROKEN
 from sweep.spec.kind import Kind, Unfit
 from sweep.spec.kinds import OneOf, Switch, Whole
 from sweep.spec.npz import num_train_images
-from sweep.spec.places import FolderPath, Function
+from sweep.spec.places import ExistingFile, FolderPath, Function
 from sweep.spec.reader import Reader
 from sweep.spec.recipe import AugmentSpec, DataSpec, ModelSpec, RecipeSpec
 
 _NUM_TRAIN_IMAGES = {"digits": 1437, "cifar10": 50_000}
 _AUGMENT: dict[str, Kind] = {"crop": Whole(0, 64), "flip": Switch()}
-_BUILT_IN_MODEL = ("name", "width", "stem")
+_BUILT_IN_MODEL = ("name", "width", "stem", "weights")
 
 
 def data_kinds(folder: Path) -> dict[str, Kind]:
@@ -28,9 +28,10 @@ def data_kinds(folder: Path) -> dict[str, Kind]:
 def model_kinds(folder: Path) -> dict[str, Kind]:
     """What each key of `model` may be."""
     return {
-        "name": OneOf(("resnet18",)),
+        "name": OneOf(("resnet18", "resnet34", "resnet50")),
         "width": Whole(1, 4096),
-        "stem": OneOf(("cifar",)),
+        "stem": OneOf(("cifar", "imagenet")),
+        "weights": ExistingFile(folder),
         "factory": Function(folder),
     }
 

@@ -119,6 +119,7 @@ _KEY_SLIPS = {
     "parameters": ("space",),
     "params": ("space",),
     "program": ("train",),
+    "pretrained": ("weights", "model.weights"),
     "q": ("step",),
     "quantile": ("percentile",),
     "random_seed": ("seed", "search.seed"),

@@ -1,9 +1,13 @@
-"""ResNet18 for small images: its layers and their first weights; nothing of data or training.
+"""ResNets: their layers and their first weights; nothing of data or training.
 
-He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", 2015, with the stem that
-CIFAR's 32 x 32 images want: a 3 x 3 convolution with stride 1 and no pooling before the blocks.
-Parameter names and first weights are torchvision's, so that weights travel both ways.
+He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", 2015, with either of two
+stems: the paper's, which keeps a sixteenth of the pixels, or the one that CIFAR's 32 x 32 images
+want, a 3 x 3 convolution that keeps all. As in torchvision, a bottleneck's 3 x 3 convolution has
+the stride; parameter names and first weights are torchvision's too, so that weights travel both
+ways.
 """
+
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -47,6 +51,8 @@ class Conv3x3(nn.Conv2d):
 class BasicBlock(nn.Module):
     """Two 3 x 3 convolutions beside a shortcut; the first one may halve the resolution."""
 
+    expansion = 1
+
     def __init__(self, in_channels: int, channels: int, stride: int) -> None:
         super().__init__()
         self.conv1 = Conv3x3(in_channels, channels, stride)
@@ -62,41 +68,105 @@ class BasicBlock(nn.Module):
         return F.relu(x.add_(shortcut), inplace=True)
 
 
-class ResNet18(nn.Module):
-    """Images N,C,H,W of any size to logits N,K. `width` is the number of channels after the stem.
+class Bottleneck(nn.Module):
+    """A 3 x 3 convolution on few channels, between two of 1 x 1, beside a shortcut.
 
-    The four stages have width, 2, 4 and 8 times width channels; 64 is the paper's.
+    What goes out has four times `channels`.
     """
 
-    def __init__(self, num_classes: int, in_channels: int = 3, width: int = 64) -> None:
+    expansion = 4
+
+    def __init__(self, in_channels: int, channels: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = Conv3x3(in_channels, width, 1)
+        self.conv1 = _conv1x1(in_channels, channels)
+        self.bn1 = BatchNorm(channels)
+        self.conv2 = Conv3x3(channels, channels, stride)
+        self.bn2 = BatchNorm(channels)
+        self.conv3 = _conv1x1(channels, self.expansion * channels)
+        self.bn3 = BatchNorm(self.expansion * channels)
+        self.downsample = _projection(in_channels, self.expansion * channels, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        shortcut = x if self.downsample is None else self.downsample(x)
+        x = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        x = F.relu(self.bn2(self.conv2(x)), inplace=True)
+        x = self.bn3(self.conv3(x))
+        return F.relu(x.add_(shortcut), inplace=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Depth:
+    """Which block a ResNet is made of, and how many of them each of its four stages has."""
+
+    block: type[BasicBlock] | type[Bottleneck]
+    num_blocks: tuple[int, int, int, int]
+
+
+DEPTHS = {
+    "resnet18": Depth(block=BasicBlock, num_blocks=(2, 2, 2, 2)),
+    "resnet34": Depth(block=BasicBlock, num_blocks=(3, 4, 6, 3)),
+    "resnet50": Depth(block=Bottleneck, num_blocks=(3, 4, 6, 3)),
+}
+
+
+class ResNet(nn.Module):
+    """Images N,C,H,W of any size to logits N,K. `width` is the number of channels after the stem.
+
+    The four stages have width, 2, 4 and 8 times width channels, times the block's expansion; 64
+    is the paper's. `stem` is cifar or imagenet.
+    """
+
+    def __init__(
+        self,
+        depth: Depth,
+        *,
+        num_classes: int,
+        in_channels: int = 3,
+        width: int = 64,
+        stem: str = "cifar",
+    ) -> None:
+        super().__init__()
+        self.pools = stem == "imagenet"
+        self.conv1 = _stem(in_channels, width) if self.pools else Conv3x3(in_channels, width, 1)
         self.bn1 = BatchNorm(width)
-        self.layer1 = _stage(width, width, 1)
-        self.layer2 = _stage(width, 2 * width, 2)
-        self.layer3 = _stage(2 * width, 4 * width, 2)
-        self.layer4 = _stage(4 * width, 8 * width, 2)
-        self.fc = nn.Linear(8 * width, num_classes)
+        expansion = depth.block.expansion
+        self.layer1 = _stage(depth, 0, width, width)
+        self.layer2 = _stage(depth, 1, expansion * width, 2 * width)
+        self.layer3 = _stage(depth, 2, 2 * expansion * width, 4 * width)
+        self.layer4 = _stage(depth, 3, 4 * expansion * width, 8 * width)
+        self.fc = nn.Linear(8 * expansion * width, num_classes)
         _initialise(self)
 
     def forward(self, x: Tensor) -> Tensor:
         x = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        if self.pools:
+            x = F.max_pool2d(x, 3, stride=2, padding=1)
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         logits: Tensor = self.fc(x.mean((2, 3)))
         return logits
 
 
+def _stem(in_channels: int, channels: int) -> nn.Conv2d:
+    return nn.Conv2d(in_channels, channels, 7, stride=2, padding=3, bias=False)
+
+
+def _conv1x1(in_channels: int, channels: int, stride: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(in_channels, channels, 1, stride=stride, bias=False)
+
+
 def _projection(in_channels: int, channels: int, stride: int) -> nn.Module | None:
     if stride == 1 and in_channels == channels:
         return None
-    conv = nn.Conv2d(in_channels, channels, 1, stride=stride, bias=False)
-    return nn.Sequential(conv, BatchNorm(channels))
+    return nn.Sequential(_conv1x1(in_channels, channels, stride), BatchNorm(channels))
 
 
-def _stage(in_channels: int, channels: int, stride: int) -> nn.Sequential:
-    return nn.Sequential(
-        BasicBlock(in_channels, channels, stride), BasicBlock(channels, channels, 1)
-    )
+def _stage(depth: Depth, index: int, in_channels: int, channels: int) -> nn.Sequential:
+    """The blocks of one stage; all but the first stage halve the resolution."""
+    out_channels = depth.block.expansion * channels
+    blocks = [depth.block(in_channels, channels, 1 if index == 0 else 2)]
+    for _ in range(1, depth.num_blocks[index]):
+        blocks.append(depth.block(out_channels, channels, 1))
+    return nn.Sequential(*blocks)
 
 
 def _initialise(model: nn.Module) -> None:

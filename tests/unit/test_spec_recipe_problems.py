@@ -87,11 +87,41 @@ CASES = {
             "3: unknown key mirror in data.augment; known: crop, flip",
         ],
     ),
-    "a model that is not there yet": (
+    "a model that is not there": (
         MODEL,
-        "model: {name: resnet50}\n",
+        "model: {name: resnet101}\n",
         [
-            "4: model.name is the text 'resnet50'; it takes resnet18: did you mean resnet18?",
+            "4: model.name is the text 'resnet101'; it takes resnet18, resnet34 or resnet50: "
+            "did you mean resnet50?",
+        ],
+    ),
+    "a stem that is not there": (
+        MODEL,
+        "model: {stem: mnist}\n",
+        [
+            "4: model.stem is the text 'mnist'; it takes cifar or imagenet",
+        ],
+    ),
+    "weights that are not there": (
+        MODEL,
+        "model: {name: resnet50, stem: imagenet, weights: resnet50.pth}\n",
+        [
+            "4: model.weights names {folder}/resnet50.pth, which is no file; correct it or put "
+            "the file there",
+        ],
+    ),
+    "weights by another name": (
+        MODEL,
+        "model: {name: resnet50, pretrained: true}\n",
+        [
+            "4: unknown key pretrained in model; did you mean weights?",
+        ],
+    ),
+    "weights beside a factory": (
+        MODEL,
+        "model: {factory: 'net:build', weights: s.yaml}\n",
+        [
+            "4: model.weights has no effect beside model.factory; remove one of them",
         ],
     ),
     "a factory beside a width": (

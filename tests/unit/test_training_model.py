@@ -1,4 +1,4 @@
-"""ResNet18 against torchvision's; first weights; a user's own network."""
+"""ResNets against torchvision's; first weights; a user's own network."""
 
 from pathlib import Path
 
@@ -9,66 +9,110 @@ from torch import nn
 from sweep.errors import TrainFunctionError
 from sweep.spec.recipe import ModelSpec
 from sweep.training.model import build_model
-from sweep.training.resnet import ResNet18
+from sweep.training.resnet import DEPTHS, ResNet
 
 CPU = torch.device("cpu")
 
 
-def torchvisions() -> nn.Module:
-    from torchvision.models import resnet18
+MODELS = [
+    (name, stem) for name in ("resnet18", "resnet34", "resnet50") for stem in ("cifar", "imagenet")
+]
 
-    model = resnet18(num_classes=10)
-    model.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
-    nn.init.kaiming_normal_(model.conv1.weight, mode="fan_out", nonlinearity="relu")
-    model.maxpool = nn.Identity()
+
+def theirs_of(name: str, stem: str = "cifar") -> nn.Module:
+    """torchvision's, with the stem for small images where that is asked for."""
+    from torchvision.models import resnet
+
+    block = resnet.Bottleneck if name == "resnet50" else resnet.BasicBlock
+    layers = [2, 2, 2, 2] if name == "resnet18" else [3, 4, 6, 3]
+    model = resnet.ResNet(block, layers, num_classes=10)
+    if stem == "cifar":
+        model.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
+        nn.init.kaiming_normal_(model.conv1.weight, mode="fan_out", nonlinearity="relu")
+        model.maxpool = nn.Identity()
     return model
 
 
-@pytest.fixture(scope="module")
-def theirs() -> nn.Module:
+def ours_of(name: str, stem: str = "cifar", width: int = 64) -> nn.Module:
+    return ResNet(DEPTHS[name], num_classes=10, width=width, stem=stem)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "num_parameters"),
+    [
+        ("resnet18", "cifar", 11_173_962),
+        ("resnet34", "cifar", 21_282_122),
+        ("resnet50", "cifar", 23_520_842),
+        ("resnet18", "imagenet", 11_181_642),
+        ("resnet50", "imagenet", 23_528_522),
+    ],
+)
+def test_it_has_the_papers_number_of_parameters(name: str, stem: str, num_parameters: int) -> None:
+    assert sum(weight.numel() for weight in ours_of(name, stem).parameters()) == num_parameters
+
+
+def outputs_of(name: str, stem: str, side: int, is_training: bool) -> list[torch.Tensor]:
+    """Ours and theirs for the same images, after weights have gone there and back."""
     torch.manual_seed(1)
-    return torchvisions()
-
-
-@pytest.fixture(scope="module")
-def ours() -> nn.Module:
-    torch.manual_seed(2)
-    return ResNet18(num_classes=10)
-
-
-def test_it_has_the_papers_number_of_parameters(ours: nn.Module) -> None:
-    assert sum(weight.numel() for weight in ours.parameters()) == 11_173_962
+    ours, theirs = ours_of(name, stem).double(), theirs_of(name, stem).double()
+    ours.load_state_dict(theirs.state_dict())
+    theirs.load_state_dict(ours.state_dict())
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randn(4, 3, side, side, dtype=torch.float64, generator=generator)
+    with torch.no_grad():
+        return [model.train(is_training)(images) for model in (ours, theirs)]
 
 
 @pytest.mark.parametrize("side", [32, 9, 8, 5, 2, 1])
 @pytest.mark.parametrize("is_training", [False, True])
 def test_with_torchvisions_weights_it_gives_torchvisions_output(
-    ours: nn.Module, theirs: nn.Module, side: int, is_training: bool
+    side: int, is_training: bool
 ) -> None:
-    ours.load_state_dict(theirs.state_dict())
-    theirs.load_state_dict(ours.state_dict())
-    images = torch.randn(4, 3, side, side, generator=torch.Generator().manual_seed(0))
-    outputs = [model.train(is_training)(images) for model in (ours, theirs)]
-    torch.testing.assert_close(*outputs, rtol=1e-4, atol=1e-4)
+    outputs = outputs_of("resnet18", "cifar", side, is_training)
+    torch.testing.assert_close(*outputs)
 
 
-def test_its_gradients_are_torchvisions_also_where_a_convolution_sees_one_pixel() -> None:
-    one, other = ResNet18(num_classes=10).double(), torchvisions().double()
+@pytest.mark.parametrize(("name", "stem"), MODELS[1:])
+def test_so_do_the_deeper_ones_and_the_other_stem(name: str, stem: str) -> None:
+    for is_training in (False, True):
+        outputs = outputs_of(name, stem, 17, is_training)
+        torch.testing.assert_close(*outputs)
+
+
+@pytest.mark.parametrize(("name", "stem"), [MODELS[0], MODELS[-1]])
+def test_its_gradients_are_torchvisions_also_where_a_convolution_sees_one_pixel(
+    name: str, stem: str
+) -> None:
+    one, other = ours_of(name, stem).double(), theirs_of(name, stem).double()
     one.load_state_dict(other.state_dict())
     images = torch.randn(4, 3, 8, 8, dtype=torch.float64)
     for model in (one, other):
         model(images).square().sum().backward()
-    for (name, mine), theirs in zip(one.named_parameters(), other.parameters(), strict=True):
-        torch.testing.assert_close(mine.grad, theirs.grad, msg=name)
+    for (weight, mine), theirs in zip(one.named_parameters(), other.parameters(), strict=True):
+        allowed = 1e-6 * theirs.grad.abs().max().item()
+        torch.testing.assert_close(mine.grad, theirs.grad, rtol=0, atol=allowed, msg=weight)
 
 
-def test_first_weights_are_drawn_as_torchvisions(ours: nn.Module, theirs: nn.Module) -> None:
-    fresh, reference = ResNet18(num_classes=10), torchvisions()
-    for (name, mine), other in zip(fresh.named_parameters(), reference.parameters(), strict=True):
+@pytest.mark.parametrize(("name", "stem"), [MODELS[0], MODELS[-1]])
+def test_first_weights_are_drawn_as_torchvisions(name: str, stem: str) -> None:
+    fresh, reference = ours_of(name, stem), theirs_of(name, stem)
+    for (weight, mine), other in zip(
+        fresh.named_parameters(), reference.parameters(), strict=True
+    ):
         if mine.dim() == 4:
-            assert mine.std().item() == pytest.approx(other.std().item(), rel=0.15), name
-        elif name != "fc.bias":
-            torch.testing.assert_close(mine.mean(), other.mean(), atol=0.01, rtol=0, msg=name)
+            assert mine.std().item() == pytest.approx(other.std().item(), rel=0.15), weight
+        elif weight != "fc.bias":
+            torch.testing.assert_close(mine.mean(), other.mean(), atol=0.01, rtol=0, msg=weight)
+
+
+@pytest.mark.parametrize(("name", "stem"), MODELS)
+def test_a_width_makes_every_layer_narrower(name: str, stem: str) -> None:
+    wide, narrow = (ours_of(name, stem, width) for width in (8, 4))
+    assert list(wide.state_dict()) == list(narrow.state_dict())
+    for weight, other in zip(wide.parameters(), narrow.parameters(), strict=True):
+        if weight.dim() == 4:
+            assert len(weight) == 2 * len(other)
+    assert narrow(torch.randn(2, 3, 16, 16)).shape == (2, 10)
 
 
 def build(spec: ModelSpec, seed: int = 0) -> nn.Module:
