@@ -142,6 +142,8 @@ class Epoch:
     """What one attempt measured in one epoch (zero-based).
 
     `epoch_s` is training, recalibration and evaluation; `images_per_s` is of training only.
+    `baseline_memory_bytes` was in use before the attempt; `micro_batch` images went through at
+    once.
     """
 
     trial: int
@@ -152,8 +154,24 @@ class Epoch:
     epoch_s: float
     images_per_s: float | None = None
     peak_memory_bytes: int | None = None
+    baseline_memory_bytes: int | None = None
+    micro_batch: int | None = None
     checkpoint: Checkpoint | None = None
     stored_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryKey:
+    """What takes memory in one way: a recipe, a precision and an optimizer on a kind of device.
+
+    `memory_bytes` is what one slot may use of it; 0 where that is unknown.
+    """
+
+    device_name: str
+    memory_bytes: int
+    recipe_hash: str
+    precision: str
+    optimizer: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

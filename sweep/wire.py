@@ -27,6 +27,14 @@ class Action(StrEnum):
     STOP = "stop"
 
 
+class OnOom(StrEnum):
+    """What becomes of a trial when memory runs out: put through in more parts, or given up."""
+
+    ACCUMULATE = "accumulate"
+    PRUNE = "prune"
+    FAIL = "fail"
+
+
 class Refusal(StrEnum):
     """Why a worker cannot start at all: decides the exit code of the command."""
 
@@ -41,6 +49,10 @@ class Assignment:
 
     `params` is flat: the study's training values overlaid with the searched ones. `resume` lists
     the checkpoints to go on from, the newest first; an unreadable one is passed over.
+
+    `on_oom` is None for a training function of the user's own, of whose batches nothing is known.
+    `too_large`: so many images at once did not fit on a device like this one, so no more are
+    started with.
     """
 
     type: Literal["assignment"] = "assignment"
@@ -54,6 +66,8 @@ class Assignment:
     keeps_checkpoints: bool = True
     checkpoint_every: int = 1
     resume: list[Checkpoint] = field(default_factory=list)
+    on_oom: OnOom | None = None
+    too_large: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)
@@ -89,6 +103,8 @@ class EpochReport:
     """One finished epoch, its checkpoint already on disk.
 
     `finite` is false when any metric was not a finite number; such a metric is None.
+    `micro_batch` is how many images went through at once; `too_large` the smallest number that
+    did not fit in this attempt; `baseline_memory_bytes` what was in use before it.
     """
 
     type: Literal["epoch_report"] = "epoch_report"
@@ -102,6 +118,9 @@ class EpochReport:
     images_per_s: float | None
     peak_memory_bytes: int | None
     checkpoint: Checkpoint | None
+    baseline_memory_bytes: int | None = None
+    micro_batch: int | None = None
+    too_large: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)
@@ -119,7 +138,8 @@ class Failed:
     """The attempt raised, or the worker cannot work at all (`trial` None, `refusal` set).
 
     `is_broken_contract`: the train function yields nothing, or what is no metrics, or never the
-    objective's metric; every trial of the study would fail like this one.
+    objective's metric; every trial of the study would fail like this one. `too_large` as in an
+    EpochReport.
     """
 
     type: Literal["failed"] = "failed"
@@ -130,6 +150,7 @@ class Failed:
     cause: Cause = Cause.EXCEPTION
     refusal: Refusal | None = None
     is_broken_contract: bool = False
+    too_large: int | None = None
 
 
 Down: TypeAlias = Assignment | Decision | Shutdown

@@ -90,12 +90,14 @@ class WorkerProcess:
 
 
 def _arguments(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
+    limit = slot.memory_limit_bytes
     return [
         f"--device={slot.torch_device}",
         f"--threads={slot.num_threads}",
         f"--down-fd={down_fd}",
         f"--up-fd={up_fd}",
         f"--recipe={recipe}",
+        *([] if limit is None else [f"--memory-limit-bytes={limit}"]),
     ]
 
 

@@ -9,11 +9,15 @@ from sweep.fleet.devices import CPU, Device
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Slot:
-    """One place for one trial: a device and the number of CPU threads that go with it."""
+    """One place for one trial: a device and the number of CPU threads that go with it.
+
+    `memory_limit_bytes` is what its process may use of a GPU's memory; None for all there is.
+    """
 
     index: int
     device: Device
     num_threads: int
+    memory_limit_bytes: int | None = None
 
     @property
     def torch_device(self) -> str:

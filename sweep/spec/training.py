@@ -73,6 +73,12 @@ class TrainingValues:
         OneOf(("dataset", "half")), "dataset: by its mean and deviation; half: to -1..1", "dataset"
     )
     deterministic: bool = _key(Switch(), "only algorithms that repeat bit by bit; slower", False)
+    on_oom: str = _key(
+        OneOf(("accumulate", "prune", "fail")),
+        "when memory runs out: accumulate goes on with smaller parts of a batch, prune gives the "
+        "trial up and tells the sampler, fail counts it as any error",
+        "accumulate",
+    )
 
     def as_params(self) -> dict[str, Any]:
         """Every key with its value as plain JSON values, from which `resolve_training` starts."""

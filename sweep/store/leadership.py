@@ -8,8 +8,18 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from sweep.errors import FencedError, StorageError
-from sweep.records import Attempt, Cause, Epoch, Holder, Params, Study, Trial, TrialState
-from sweep.store import leases, studies, trials
+from sweep.records import (
+    Attempt,
+    Cause,
+    Epoch,
+    Holder,
+    MemoryKey,
+    Params,
+    Study,
+    Trial,
+    TrialState,
+)
+from sweep.store import leases, limits, studies, trials
 from sweep.store.database import Database
 from sweep.store.entries import Ending, NewTrial, Place
 
@@ -139,6 +149,14 @@ class Leadership:
                 c, self.study.id, trial, attempt, cause=cause, message=message
             )
         )
+
+    def note_fits(self, key: MemoryKey, micro_batch: int) -> None:
+        """So many images at once have fitted in memory, for every study that asks."""
+        self._write(lambda c: limits.note_fits(c, key, micro_batch))
+
+    def note_too_large(self, key: MemoryKey, micro_batch: int) -> None:
+        """So many images at once have not fitted in memory, for every study that asks."""
+        self._write(lambda c: limits.note_too_large(c, key, micro_batch))
 
     def finish_request(self, request_id: int) -> None:
         """The request is carried out and pends no more."""

@@ -117,12 +117,15 @@ EPOCH_COLUMNS = (
     "checkpoint_path",
     "checkpoint_sha256",
     "stored_at",
+    "baseline_memory_bytes",
+    "micro_batch",
 )
 
 
 def epoch_from(row: Sequence[Any]) -> Epoch:
     """The epoch of a row of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
-    trial, attempt, epoch, metrics, lr, epoch_s, images_per_s, peak, at, path, sha256, stored = row
+    trial, attempt, epoch, metrics, lr, epoch_s, images_per_s, peak, *saved, base, micro = row
+    at, path, sha256, stored = saved
     return Epoch(
         trial=trial,
         attempt=attempt,
@@ -132,6 +135,8 @@ def epoch_from(row: Sequence[Any]) -> Epoch:
         epoch_s=epoch_s,
         images_per_s=images_per_s,
         peak_memory_bytes=peak,
+        baseline_memory_bytes=base,
+        micro_batch=micro,
         checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
         stored_at=stored,
     )
@@ -175,6 +180,8 @@ def epoch_columns(epoch: Epoch) -> dict[str, Any]:
         "checkpoint_path": checkpoint and checkpoint.path,
         "checkpoint_sha256": checkpoint and checkpoint.sha256,
         "stored_at": epoch.stored_at,
+        "baseline_memory_bytes": epoch.baseline_memory_bytes,
+        "micro_batch": epoch.micro_batch,
     }
 
 

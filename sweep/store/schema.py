@@ -188,12 +188,27 @@ epochs = Table(
     Column("checkpoint_path", Text),
     Column("checkpoint_sha256", Text),
     Column("stored_at", UtcDateTime, nullable=False),
+    Column("baseline_memory_bytes", BigInteger),
+    Column("micro_batch", Integer),
     ForeignKeyConstraint(
         ["study_id", "trial", "attempt"],
         ["sweep_attempts.study_id", "sweep_attempts.trial", "sweep_attempts.attempt"],
         name="fk_sweep_epochs_attempt",
         ondelete="CASCADE",
     ),
+)
+
+# Of no study: what does not fit on a kind of device does not fit there for any of them.
+limits = Table(
+    "sweep_limits",
+    metadata,
+    Column("device_name", Text, primary_key=True),
+    Column("memory_bytes", BigInteger, primary_key=True, autoincrement=False),
+    Column("recipe_hash", Text, primary_key=True),
+    Column("precision", Text, primary_key=True),
+    Column("optimizer", Text, primary_key=True),
+    Column("fits", Integer),
+    Column("too_large", Integer),
 )
 
 leases = Table(

@@ -10,6 +10,7 @@ from sweep.records import (
     Epoch,
     Holder,
     Lease,
+    MemoryKey,
     NewStudy,
     Request,
     RequestKind,
@@ -17,7 +18,7 @@ from sweep.records import (
     Study,
     Trial,
 )
-from sweep.store import leadership, migration, reads, sqlite, studies
+from sweep.store import leadership, limits, migration, reads, sqlite, studies
 from sweep.store.database import PATIENCE_S, Database
 from sweep.store.leadership import Leadership
 from sweep.store.url import Location, locate
@@ -142,6 +143,10 @@ class Store:
     def pending_requests(self, study_id: int) -> list[Request]:
         """The requests to the leader that are not carried out yet, the oldest first."""
         return self._database.read(lambda c: reads.pending_requests(c, study_id))
+
+    def too_large(self, key: MemoryKey) -> int | None:
+        """The smallest number of images at once that did not fit in memory; None if unknown."""
+        return self._database.read(lambda c: limits.too_large(c, key))
 
     def create_study(self, new: NewStudy) -> Study:
         """The study of that name: created now, or the one that has the name already."""

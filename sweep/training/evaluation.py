@@ -5,7 +5,7 @@ by them, trials with few steps look bad whatever they learnt. So the statistics 
 on a few training images before each evaluation, and training goes on with its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from sweep.training.gradients import Work
 from sweep.training.precision import autocast
 from sweep.training.resident import Normalization, ResidentSplit
 
@@ -20,18 +21,39 @@ CHUNK_PIXELS = {"cuda": 2**19, "cpu": 2**16}
 """What goes through at a time: enough to fill a GPU, little enough for a CPU's cache, and less
 than training itself keeps in memory."""
 
+EVALUATED_PER_TRAINED = 8
+"""An image that is only looked at takes at most an eighth of the memory of one trained on, which
+keeps the output of every layer for the way back."""
+
+NO_LABEL = -100
+"""The label of padding: cross-entropy passes it over, and no prediction is equal to it."""
+
 Statistics = dict[str, Tensor]
 """BatchNorm's running mean and variance by their names in the model."""
 
 
+def images_at_once(work: Work) -> int | None:
+    """How many images fit in evaluation where batches go through in parts for want of memory."""
+    return None if work.num_parts == 1 else EVALUATED_PER_TRAINED * work.micro_batch
+
+
 @torch.inference_mode()
 def evaluate(
-    model: nn.Module, split: ResidentSplit, normalization: Normalization, dtype: torch.dtype
+    model: nn.Module,
+    split: ResidentSplit,
+    normalization: Normalization,
+    dtype: torch.dtype,
+    limit: int | None = None,
 ) -> tuple[float, float]:
-    """Mean cross-entropy and accuracy (0..1) of the model over every image of the split."""
+    """Mean cross-entropy and accuracy (0..1) of the model over every image of the split.
+
+    At most `limit` images go through at once. On a GPU all chunks are of one shape, for which the
+    fastest kernels are sought only once.
+    """
     model.eval()
     totals = torch.zeros(2, dtype=torch.float64, device=split.labels.device)
-    for images, labels in split.chunks(normalization, _chunk_images(split)):
+    chunks = split.chunks(normalization, _chunk_images(split, limit))
+    for images, labels in padded(chunks) if split.labels.is_cuda else chunks:
         with autocast(dtype, images.device):
             logits = model(images)
         loss = F.cross_entropy(logits.float(), labels, reduction="sum")
@@ -42,13 +64,20 @@ def evaluate(
 
 @torch.inference_mode()
 def recalibrate(
-    model: nn.Module, split: ResidentSplit, normalization: Normalization, dtype: torch.dtype
+    model: nn.Module,
+    split: ResidentSplit,
+    normalization: Normalization,
+    dtype: torch.dtype,
+    limit: int | None = None,
 ) -> None:
-    """Every BatchNorm's running statistics become those of the split's images, evenly weighted."""
+    """Every BatchNorm's running statistics become those of the split's images, evenly weighted.
+
+    At most `limit` images go through at once.
+    """
     model.eval()
     layers = _batch_norms(model)
     momenta = [layer.momentum for layer in layers]
-    chunks = split.chunks(normalization, _chunk_images(split))
+    chunks = split.chunks(normalization, _chunk_images(split, limit))
     for num_before, (images, _) in enumerate(chunks):
         for layer in layers:
             layer.train()
@@ -57,6 +86,18 @@ def recalibrate(
             model(images)
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
+
+
+def padded(chunks: Iterable[tuple[Tensor, Tensor]]) -> Iterator[tuple[Tensor, Tensor]]:
+    """The chunks, all as long as the first and longest one; what is added has `NO_LABEL`."""
+    size = None
+    for images, labels in chunks:
+        size = size or len(labels)
+        missing = size - len(labels)
+        if missing:
+            images = F.pad(images, (0, 0, 0, 0, 0, 0, 0, missing))
+            labels = F.pad(labels, (0, missing), value=NO_LABEL)
+        yield images, labels
 
 
 @contextmanager
@@ -78,9 +119,10 @@ def running_statistics(model: nn.Module) -> Statistics:
     }
 
 
-def _chunk_images(split: ResidentSplit) -> int:
+def _chunk_images(split: ResidentSplit, limit: int | None) -> int:
     pixels = CHUNK_PIXELS.get(split.pixels.device.type, CHUNK_PIXELS["cpu"])
-    return max(1, pixels // split.pixels[0, 0].numel())
+    size = max(1, pixels // split.pixels[0, 0].numel())
+    return size if limit is None else min(size, limit)
 
 
 def _batch_norms(model: nn.Module) -> list[_BatchNorm]:

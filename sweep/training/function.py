@@ -15,6 +15,7 @@ from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import resolve_training
 from sweep.training.loading import load_object
 from sweep.training.train import TrainConfig, train
+from sweep.training.workbench import Workbench
 
 TrainFunction: TypeAlias = Callable[
     [Mapping[str, Any], int, str, Mapping[str, Any] | None], Generator[Any, None, None]
@@ -74,11 +75,13 @@ def _built_in(recipe: RecipeSpec) -> TrainFunction:
     if data is None or model is None:
         raise TrainFunctionError("the built-in training needs data and model in the study file")
 
+    workbench = Workbench()
+
     def train_recipe(
         params: Mapping[str, Any], seed: int, device: str, state: Mapping[str, Any] | None
     ) -> Generator[Any, None, None]:
         config = TrainConfig(data=data, model=model, training=resolve_training(params), seed=seed)
-        return train(config, device, state)
+        return train(config, device, state, workbench)
 
     return train_recipe
 

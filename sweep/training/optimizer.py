@@ -54,11 +54,6 @@ class Optimizer:
         with torch.no_grad():
             self._update(weights, gradients, moments)
 
-    def zero_grad(self) -> None:
-        """No weight has a gradient."""
-        for weight in self.weights:
-            weight.grad = None
-
     def state(self) -> Moments:
         """The live moments."""
         return self._moments

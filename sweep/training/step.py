@@ -5,40 +5,59 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from sweep.spec.training import TrainingValues
+from sweep.training.gradients import Gradients, Work
+from sweep.training.memory import memory_in_use_bytes
 from sweep.training.optimizer import Optimizer
-from sweep.training.precision import autocast, dtype_of, gradient_scaler
+from sweep.training.precision import dtype_of, gradient_scaler
+from sweep.training.workbench import Workbench
 
 
 class Stepper:
     """A model with its optimizer. Nothing here waits for the device."""
 
-    def __init__(self, model: nn.Module, training: TrainingValues, device: torch.device) -> None:
+    def __init__(
+        self, model: nn.Module, training: TrainingValues, work: Work, workbench: Workbench
+    ) -> None:
         self.model = model
-        self.dtype = dtype_of(training.precision, device)
+        self.work = work
         self._training = training
-        self._device = device
+        self._workbench = workbench
+        self._gradients: Gradients | None = None
         self._optimizer = Optimizer(model.parameters(), training)
-        self._scaler = gradient_scaler(self.dtype, device)
+        self._device = next(model.parameters()).device
+        self._scaler = gradient_scaler(work.dtype, self._device)
 
-    def step(self, images: Tensor, labels: Tensor, lr: float) -> Tensor:
-        """The weights after one step. Returns the batch's mean loss and its hits, still on device.
+    def step(self, images: Tensor, labels: Tensor, lr: float) -> None:
+        """The weights after one step.
 
-        With `accumulate` the batch goes through in that many parts: the same mean gradient, but
-        BatchNorm sees each part by itself.
+        A batch that goes through in parts gives the same mean gradient, but BatchNorm sees each
+        part by itself.
         """
-        parts = min(self._training.accumulate, len(labels))
-        if parts == 1:
-            totals = self._backward(images, labels, share=1.0)
-        else:
-            pairs = zip(images.tensor_split(parts), labels.tensor_split(parts), strict=True)
-            totals = torch.stack(
-                [self._backward(*pair, share=len(pair[1]) / len(labels)) for pair in pairs]
-            ).sum(0)
+        gradients = self._gradients
+        parts = self.work.num_parts
+        for part in zip(images.tensor_split(parts), labels.tensor_split(parts), strict=True):
+            if gradients is None:
+                gradients = self._workbench.gradients(self.model, self.work, self._scaler, *part)
+            gradients.add(*part)
+        self._gradients = gradients
+        assert gradients is not None, "a batch without an image"
         self._update(lr)
-        return totals
+        gradients.clear()
+
+    def take_totals(self) -> Tensor:
+        """The steps' mean losses and their hits, each summed up since the last call."""
+        assert self._gradients is not None, "totals before the first step"
+        return self._gradients.take_totals()
+
+    def memory_of_pass_bytes(self) -> int:
+        """What is held in memory at the peak of a pass, where the allocator does not show it.
+
+        0 where it does. To be asked while a batch is there.
+        """
+        working = 0 if self._gradients is None else self._gradients.working_memory_bytes
+        return working and (memory_in_use_bytes(str(self._device)) or 0) + working
 
     def state(self) -> dict[str, Any]:
         """Live weights and moments: valid until the next step."""
@@ -54,18 +73,6 @@ class Stepper:
         self._optimizer.restore(state["optimizer"])
         self._scaler.load_state_dict(state["scaler"])
 
-    def _backward(self, images: Tensor, labels: Tensor, share: float) -> Tensor:
-        """Adds this part's gradient. Returns its share of the mean loss, and its hits."""
-        with autocast(self.dtype, self._device):
-            logits = self.model(images)
-        loss = F.cross_entropy(
-            logits.float(), labels, label_smoothing=self._training.label_smoothing
-        )
-        if share != 1:
-            loss = loss * share
-        self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-        return torch.stack([loss.detach(), (logits.detach().argmax(1) == labels).sum()])
-
     def _update(self, lr: float) -> None:
         self._optimizer.lr = lr
         if self._training.clip_grad_norm is not None:
@@ -73,4 +80,14 @@ class Stepper:
             nn.utils.clip_grad_norm_(self.model.parameters(), self._training.clip_grad_norm)
         self._scaler.step(self._optimizer)  # type: ignore[arg-type]
         self._scaler.update()
-        self._optimizer.zero_grad()
+
+
+def work_of(training: TrainingValues, device: torch.device) -> Work:
+    """How the batches of a training go through a model."""
+    return Work(
+        batch_size=training.batch_size,
+        num_parts=min(training.accumulate, training.batch_size),
+        dtype=dtype_of(training.precision, device),
+        label_smoothing=training.label_smoothing,
+        is_deterministic=training.deterministic,
+    )

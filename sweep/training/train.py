@@ -20,16 +20,18 @@ from sweep.training.dataset import load_dataset
 from sweep.training.evaluation import (
     Statistics,
     evaluate,
+    images_at_once,
     recalibrate,
     running_statistics,
     statistics_restored,
 )
 from sweep.training.memory import peak_memory_bytes, reset_peak
-from sweep.training.model import build_model, layout_of
+from sweep.training.model import layout_of
 from sweep.training.randomness import derived_seed, generator_for, seeded
 from sweep.training.resident import Augmentation, Batches, normalization_of
 from sweep.training.schedule import Schedule, lr_at
-from sweep.training.step import Stepper
+from sweep.training.step import Stepper, work_of
+from sweep.training.workbench import Architecture, Workbench
 
 LR_SCALING_BATCH = 256
 
@@ -45,7 +47,10 @@ class TrainConfig:
 
 
 def train(
-    config: TrainConfig, device: str, state: Mapping[str, Any] | None = None
+    config: TrainConfig,
+    device: str,
+    state: Mapping[str, Any] | None = None,
+    workbench: Workbench | None = None,
 ) -> Generator[tuple[dict[str, float], dict[str, Any]], None, None]:
     """Yields after each epoch its metrics and the state from which training can go on.
 
@@ -54,21 +59,28 @@ def train(
     peak_memory_bytes (where it can be known). Accuracies are fractions, losses mean cross-entropy.
     Once the training loss is not finite, every loss and accuracy of that epoch is NaN.
 
-    The state holds the live weights: it is valid until the next epoch is asked for. A training
-    resumed from it goes on as if it had never stopped, on the CPU to the last digit.
+    The state holds the live weights: it is valid until the next epoch is asked for, and with a
+    workbench until the next training on it begins. A training resumed from it goes on as if it
+    had never stopped, on the CPU to the last digit. A workbench keeps what the next training can
+    use again, unless this one fails.
 
     Raises DataError when the data cannot be used, TrainFunctionError for a bad model factory.
     """
-    run = _Run(config, torch.device(device))
-    first = 0 if state is None else run.restore(state)
-    for epoch in range(first, config.training.epochs):
-        yield run.epoch(epoch), run.state(epoch)
+    workbench = workbench or Workbench()
+    try:
+        run = _Run(config, torch.device(device), workbench)
+        first = 0 if state is None else run.restore(state)
+        for epoch in range(first, config.training.epochs):
+            yield run.epoch(epoch), run.state(epoch)
+    except Exception:
+        workbench.clear()
+        raise
 
 
 class _Run:
     """One training under way: a stepper, its data and its schedule."""
 
-    def __init__(self, config: TrainConfig, device: torch.device) -> None:
+    def __init__(self, config: TrainConfig, device: torch.device, workbench: Workbench) -> None:
         training = config.training
         self._config = config
         self._device = device
@@ -89,15 +101,17 @@ class _Run:
                 f"{len(self._data.train)} training images; use smaller batches"
             )
         self._schedule = _schedule(training, len(self._batches))
-        model = build_model(
-            config.model,
+        architecture = Architecture(
+            spec=config.model,
             num_classes=self._data.num_classes,
             in_channels=self._data.in_channels,
-            seed=config.seed,
             device=device,
         )
-        self._stepper = Stepper(model, training, device)
+        model = workbench.model(architecture, config.seed)
+        work = work_of(training, device)
+        self._stepper = Stepper(model, training, work, workbench)
         self._statistics: Statistics = {}
+        self._memory_of_pass_bytes = 0
 
     def restore(self, state: Mapping[str, Any]) -> int:
         """Goes on from a state. Returns the epoch that comes next."""
@@ -122,22 +136,24 @@ class _Run:
             metrics |= self._judge(isfinite(metrics["train_loss"]))
         metrics["epoch_s"] = monotonic_s() - started
         peak = peak_memory_bytes(str(self._device))
-        return metrics if peak is None else metrics | {"peak_memory_bytes": peak}
+        if peak is not None:
+            metrics["peak_memory_bytes"] = max(peak, self._memory_of_pass_bytes)
+        return metrics
 
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         started = monotonic_s()
         self._stepper.model.train()
         first_step = step = epoch * len(self._batches)
         generator = generator_for(self._config.seed, "batches", epoch, self._device)
-        totals = []
         for step, (images, labels) in enumerate(self._batches.epoch(generator), start=first_step):
-            totals.append(self._stepper.step(images, labels, lr_at(self._schedule, step)))
+            self._stepper.step(images, labels, lr_at(self._schedule, step))
+        self._memory_of_pass_bytes = self._stepper.memory_of_pass_bytes()
         # the one moment of the epoch that waits for the device
-        loss_sum, num_correct = torch.stack(totals).double().sum(0).tolist()
-        num_images = len(totals) * self._config.training.batch_size
+        loss_sum, num_correct = self._stepper.take_totals().tolist()
+        num_images = len(self._batches) * self._config.training.batch_size
         is_finite = isfinite(loss_sum)
         return {
-            "train_loss": loss_sum / len(totals) if is_finite else nan,
+            "train_loss": loss_sum / len(self._batches) if is_finite else nan,
             "train_accuracy": num_correct / num_images if is_finite else nan,
             "lr": lr_at(self._schedule, step),
             "images_per_s": num_images / (monotonic_s() - started),
@@ -149,15 +165,16 @@ class _Run:
         names = [name for name, split in splits.items() if split is not None]
         if not is_finite:
             return {f"{name}_{metric}": nan for name in names for metric in ("loss", "accuracy")}
-        model, dtype = self._stepper.model, self._stepper.dtype
+        model, dtype = self._stepper.model, self._stepper.work.dtype
+        limit = images_at_once(self._stepper.work)
         metrics: dict[str, float] = {}
         with statistics_restored(model):
             if self._config.training.recalibrate_batch_norm:
-                recalibrate(model, self._data.calibration, self._normalization, dtype)
+                recalibrate(model, self._data.calibration, self._normalization, dtype, limit)
             for name in names:
                 split = splits[name]
                 assert split is not None
-                loss, accuracy = evaluate(model, split, self._normalization, dtype)
+                loss, accuracy = evaluate(model, split, self._normalization, dtype, limit)
                 metrics |= {f"{name}_loss": loss, f"{name}_accuracy": accuracy}
             self._statistics = {
                 name: buffer.clone() for name, buffer in running_statistics(model).items()

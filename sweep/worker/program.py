@@ -27,20 +27,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     faulthandler.enable()
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
-    _serve(channel, options.recipe, options.device)
+    _serve(channel, options.recipe, options.device, options.memory_limit_bytes)
 
 
-def _serve(channel: Channel, recipe: str, device: str) -> None:
+def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int | None) -> None:
     # Imported here: torch takes seconds, and until the channel runs nobody sees this process die.
     from sweep.spec.recipe import RecipeSpec
     from sweep.training.device import check_device, versions
     from sweep.training.function import load_train_function
+    from sweep.training.memory import limit_memory
     from sweep.training.preparation import prepare
     from sweep.worker.attempt import LetGo, run_attempt
     from sweep.worker.output import redirect_output
 
     try:
         device_name = check_device(device)
+        if memory_limit_bytes is not None:
+            limit_memory(device, memory_limit_bytes)
         spec = RecipeSpec.model_validate_json(recipe)
         function = load_train_function(spec)
         prepare(spec, device)

@@ -43,6 +43,8 @@ def epoch(number: int = 0, *, trial: int = 0, attempt: int = 1, **changes: Any) 
         "epoch_s": 1.5,
         "images_per_s": 1234.5,
         "peak_memory_bytes": 3 * 2**30,
+        "baseline_memory_bytes": 2**30,
+        "micro_batch": 64,
         "checkpoint": Checkpoint(
             epoch=number, path=f"runs/1/{trial}/a{attempt}-e{number}.pt", sha256="ab" * 32
         ),

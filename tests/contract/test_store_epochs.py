@@ -23,7 +23,15 @@ def restart(leadership, attempt):
 
 def test_an_epoch_comes_back_as_it_was_stored(store, study, running):
     full = epoch(metrics={"z": 0.1 + 0.2, "a": -1e-300, "größe %": 3.0})
-    bare = epoch(1, lr=None, images_per_s=None, peak_memory_bytes=None, checkpoint=None)
+    bare = epoch(
+        1,
+        lr=None,
+        images_per_s=None,
+        peak_memory_bytes=None,
+        baseline_memory_bytes=None,
+        micro_batch=None,
+        checkpoint=None,
+    )
     running.store_epoch(full)
     running.store_epoch(bare)
     assert store.epochs(study.id) == (full, bare)

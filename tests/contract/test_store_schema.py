@@ -24,20 +24,73 @@ OPTIONS = {
     "compare_type": True,
 }
 
-NEXT_REVISION = '''
-"""Revision 0002: a column that a newer version might add."""
+HEAD = migration.newest()
+NEXT = f"{int(HEAD) + 1:04d}"
+NEXT_FILE = f"r{NEXT}_next.py"
+
+NEXT_REVISION = f'''
+"""Revision {NEXT}: a column that a newer version might add."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{HEAD}"
 
 
 def upgrade() -> None:
     with op.batch_alter_table("sweep_studies") as studies:
         studies.add_column(sa.Column("note", sa.Text(), nullable=False, server_default="none"))
 '''
+
+MOMENT = "2026-12-01T12:00:00.000000+00:00"
+FIRST_ROWS = {
+    "sweep_studies": {
+        "id": 1,
+        "name": "old",
+        "spec": "{}",
+        "spec_hash": "0",
+        "space_version": 1,
+        "metric": "a",
+        "direction": "maximize",
+        "seed": 0,
+        "versions": "{}",
+        "created_at": MOMENT,
+    },
+    "sweep_trials": {
+        "study_id": 1,
+        "number": 0,
+        "state": "running",
+        "params": "{}",
+        "seed": 0,
+        "space_version": 1,
+        "attempt": 1,
+        "enqueued": False,
+        "tuner_attrs": "{}",
+        "created_at": MOMENT,
+    },
+    "sweep_attempts": {
+        "study_id": 1,
+        "trial": 0,
+        "attempt": 1,
+        "state": "running",
+        "device": "cpu",
+        "host": "alpha",
+        "num_slots": 1,
+        "started_at": MOMENT,
+        "claim": "0",
+    },
+    "sweep_epochs": {
+        "study_id": 1,
+        "trial": 0,
+        "epoch": 0,
+        "attempt": 1,
+        "metrics": '{"a":0.5}',
+        "epoch_s": 1.5,
+        "stored_at": MOMENT,
+    },
+}
+"""A running trial as the first revision stored it."""
 
 STARTER = """
 import sys
@@ -55,7 +108,7 @@ def newer(tmp_path: Path) -> Path:
     """The migrations of a version to come: ours, and one more."""
     folder = tmp_path / "newer"
     shutil.copytree(migration.MIGRATIONS, folder)
-    (folder / "versions" / "r0002_next.py").write_text(NEXT_REVISION)
+    (folder / "versions" / NEXT_FILE).write_text(NEXT_REVISION)
     return folder
 
 
@@ -129,15 +182,34 @@ def test_an_older_database_is_upgraded_with_its_rows(store_url, newer):
     assert found == [(study.id, study.name, "none")]
 
 
+def test_a_database_of_the_first_revision_is_upgraded_with_its_epochs(store_url, tmp_path):
+    folder = tmp_path / "first"
+    shutil.copytree(migration.MIGRATIONS, folder)
+    for later in (folder / "versions").glob("r000[2-9]_*.py"):
+        later.unlink()
+    database = Database(locate(store_url))
+    migration.make(database, folder)
+    with database.engine.begin() as connection:
+        for table, values in FIRST_ROWS.items():
+            names = ", ".join(values)
+            places = ", ".join(f":{name}" for name in values)
+            connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({places})"), values)
+    database.close()
+    with open_store(store_url, create=False) as store:
+        (stored,) = store.epochs(1)
+    assert (stored.metrics, stored.epoch_s) == ({"a": 0.5}, 1.5)
+    assert (stored.baseline_memory_bytes, stored.micro_batch) == (None, None)
+
+
 def test_an_older_file_is_copied_before_it_is_upgraded(sqlite_url, newer):
     with open_store(sqlite_url, create=True) as store:
         study = store.create_study(new_study())
     upgrade(sqlite_url, newer)
     folder = locate(sqlite_url).path.parent
     assert [path.name for path in folder.iterdir() if "backup" in path.name] == [
-        "sweep.db.backup-0001"
+        f"sweep.db.backup-{HEAD}"
     ]
-    with open_store(f"sqlite:///{folder}/sweep.db.backup-0001", create=False) as store:
+    with open_store(f"sqlite:///{folder}/sweep.db.backup-{HEAD}", create=False) as store:
         assert store.studies() == [study]
 
 
@@ -145,7 +217,7 @@ def test_a_newer_database_is_refused_and_not_touched(store_url, newer):
     with open_store(store_url, create=True) as store:
         store.create_study(new_study())
     upgrade(store_url, newer)
-    expected = "has schema revision 0002, this version knows revisions up to 0001; upgrade it"
+    expected = f"has schema revision {NEXT}, this version knows revisions up to {HEAD}; upgrade it"
     for door in (
         validate_url,
         lambda url: open_store(url, create=True),
@@ -160,7 +232,7 @@ def test_a_newer_database_is_refused_and_not_touched(store_url, newer):
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(store_url, newer):
     with open_store(store_url, create=True) as store:
         study = store.create_study(new_study())
-    step = newer / "versions" / "r0002_next.py"
+    step = newer / "versions" / NEXT_FILE
     step.write_text(f"{NEXT_REVISION}    op.execute('SELECT nothing FROM nowhere')\n")
     with pytest.raises(StorageError):
         upgrade(store_url, newer)
@@ -169,7 +241,7 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(store_url, newer):
 
 
 def test_tables_that_cannot_be_made_leave_no_file_behind(sqlite_url, newer):
-    (newer / "versions" / "r0002_next.py").write_text("raise OSError(28, 'no space', 'here')")
+    (newer / "versions" / NEXT_FILE).write_text("raise OSError(28, 'no space', 'here')")
     database = Database(locate(sqlite_url))
     with pytest.raises(StorageError, match="no space"):
         migration.make(database, newer)

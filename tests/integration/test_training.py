@@ -244,7 +244,7 @@ CHANGED: dict[str, tuple[dict[str, Any], Any]] = {
 }
 """For each key what it is tried with, and the value that must lead to other weights."""
 
-TESTED_ALONE = {"epochs", "recalibrate_batch_norm", "deterministic"}
+TESTED_ALONE = {"epochs", "recalibrate_batch_norm", "deterministic", "on_oom"}
 
 
 def test_no_training_key_is_left_out_of_the_tests() -> None:

@@ -20,6 +20,7 @@ from sweep.wire import (
     Failed,
     Finished,
     Message,
+    OnOom,
     Ready,
     Refusal,
     Shutdown,
@@ -45,6 +46,8 @@ messages = st.one_of(
         keeps_checkpoints=st.booleans(),
         checkpoint_every=counts,
         resume=st.lists(checkpoints, max_size=3),
+        on_oom=st.one_of(st.sampled_from(OnOom), st.none()),
+        too_large=st.one_of(counts, st.none()),
     ),
     st.builds(
         Decision, trial=counts, attempt=counts, epoch=counts, action=st.sampled_from(Action)
@@ -65,6 +68,9 @@ messages = st.one_of(
         images_per_s=st.one_of(numbers, st.none()),
         peak_memory_bytes=st.one_of(counts, st.none()),
         checkpoint=st.one_of(checkpoints, st.none()),
+        baseline_memory_bytes=st.one_of(counts, st.none()),
+        micro_batch=st.one_of(counts, st.none()),
+        too_large=st.one_of(counts, st.none()),
     ),
     st.builds(Finished, trial=counts, attempt=counts, stopped=st.booleans()),
     st.builds(
@@ -76,6 +82,7 @@ messages = st.one_of(
         cause=st.sampled_from(Cause),
         refusal=st.one_of(st.sampled_from(Refusal), st.none()),
         is_broken_contract=st.booleans(),
+        too_large=st.one_of(counts, st.none()),
     ),
 )
 documents = st.recursive(
