@@ -119,6 +119,8 @@ def make_epochs(
     epoch_s: float = EPOCH_S,
     images_per_s: float | None = 500.0,
     peak_memory_bytes: int | None = 100 * MIB,
+    baseline_memory_bytes: int | None = None,
+    micro_batch: int | None = None,
 ) -> list[Epoch]:
     """One epoch for each accuracy; None stands for an epoch that was not finite."""
     return [
@@ -131,6 +133,8 @@ def make_epochs(
             epoch_s=epoch_s,
             images_per_s=images_per_s,
             peak_memory_bytes=peak_memory_bytes,
+            baseline_memory_bytes=baseline_memory_bytes,
+            micro_batch=micro_batch,
             stored_at=START + seconds(100 * trial + epoch_s * (index + 1)),
         )
         for index, value in enumerate(accuracies)

@@ -13,7 +13,13 @@ import pytest
 from sweep.spec.find import shipped_studies
 from sweep.spec.load import load_study_file
 from sweep.spec.training import training_table
-from sweep.views.columns import BY, TRIALS_AFTER_PARAMS, TRIALS_BEFORE_PARAMS, columns_markdown
+from sweep.views.columns import (
+    BY,
+    BY_MEMORY,
+    TRIALS_AFTER_PARAMS,
+    TRIALS_BEFORE_PARAMS,
+    columns_markdown,
+)
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -21,7 +27,7 @@ SWEEP = str(Path(sys.executable).with_name("sweep"))
 TABLES = {
     "training keys": training_table(),
     "trial columns": columns_markdown((*TRIALS_BEFORE_PARAMS, *TRIALS_AFTER_PARAMS)),
-    "by columns": columns_markdown(BY),
+    "by columns": columns_markdown((*BY, *BY_MEMORY)),
 }
 
 

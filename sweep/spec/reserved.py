@@ -22,6 +22,8 @@ RESERVED_NAMES = frozenset(
         "seed",
         "started_at",
         "finished_at",
+        "baseline_memory_mib",
+        "micro_batch",
         "attempt",
         "epoch",
         "host",

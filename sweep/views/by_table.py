@@ -6,7 +6,7 @@ from operator import attrgetter
 import pandas as pd
 
 from sweep.records import Snapshot
-from sweep.views.columns import BY, BY_OTHER_OBJECTIVE, Columns
+from sweep.views.columns import BY, BY_MEMORY, BY_OTHER_OBJECTIVE, Columns
 from sweep.views.comparison import Group, check_param, groups_by
 from sweep.views.rows import trial_rows
 from sweep.views.tables import Getters, frame_of, value_cells
@@ -33,7 +33,7 @@ def by_table(snapshots: Sequence[Snapshot], param: str) -> pd.DataFrame:
 def by_columns(snapshots: Sequence[Snapshot]) -> Columns:
     """The columns beside the param; the objective's own where it is not the test accuracy."""
     is_other = any(snapshot.study.metric != "test_accuracy" for snapshot in snapshots)
-    return (*BY, *BY_OTHER_OBJECTIVE) if is_other else BY
+    return (*BY, *(BY_OTHER_OBJECTIVE if is_other else ()), *BY_MEMORY)
 
 
 def groups_table(groups: Sequence[Group], param: str, columns: Columns) -> pd.DataFrame:
@@ -43,7 +43,7 @@ def groups_table(groups: Sequence[Group], param: str, columns: Columns) -> pd.Da
 
 
 _CELLS: Getters = {
-    **{column.name: attrgetter(column.name) for column in BY},
+    **{column.name: attrgetter(column.name) for column in (*BY, *BY_MEMORY)},
     "value": attrgetter("mean_value"),
     "value_std": attrgetter("value_std"),
     "best_value": attrgetter("best_value"),

@@ -1,8 +1,10 @@
 """Caveat: why a study's numbers may say less than they seem to; each is one line."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from sweep.records import Snapshot
+from sweep.spec.study import StudySpec
 from sweep.views.display import one_line, show_count
 from sweep.views.rows import TrialRow
 from sweep.views.summary import Summary
@@ -19,6 +21,7 @@ def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> l
         _few(len(complete)),
         _single_seeds(complete),
         _several_devices(rows),
+        _short_of_memory(snapshot, rows),
     )
     return [caveat for caveat in found if caveat is not None]
 
@@ -68,3 +71,27 @@ def _several_devices(rows: Iterable[TrialRow]) -> str | None:
         return None
     names = ", ".join(one_line(kind) for kind in sorted(kinds))
     return f"Trials ran on different kinds of devices ({names}): their times do not compare."
+
+
+def _short_of_memory(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None:
+    spec = StudySpec.from_json(dict(snapshot.study.spec))
+    if spec.recipe.train is not None:
+        return None
+    split = [
+        row.number
+        for row in rows
+        if row.micro_batch is not None and row.micro_batch < _asked_at_once(spec, row)
+    ]
+    if not split:
+        return None
+    trials = f"trial{'s' if len(split) > 1 else ''} {', '.join(map(str, split))}"
+    return (
+        f"Memory had no room for the whole batches of {trials}: they went through in smaller "
+        "parts (micro_batch), for BatchNorm another training than with whole batches."
+    )
+
+
+def _asked_at_once(spec: StudySpec, row: TrialRow) -> int:
+    """How many images a trial's own params would put through at once."""
+    params = spec.flat_params(row.trial.params)
+    return ceil(params["batch_size"] / params["accumulate"])

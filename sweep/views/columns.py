@@ -48,7 +48,20 @@ _CAUSE = _column("cause", Kind.TEXT, "why it failed; empty otherwise")
 _IMAGES_PER_S = _column(
     "images_per_s", Kind.RATE, "training images per second: the median over the epochs"
 )
-_PEAK_MEMORY = _column("peak_memory_mib", Kind.MEMORY, "highest memory of any epoch")
+_PEAK_MEMORY = _column(
+    "peak_memory_mib",
+    Kind.MEMORY,
+    "highest memory of any epoch: on a GPU what torch allocated, on the CPU the whole process",
+)
+_BASELINE_MEMORY = _column(
+    "baseline_memory_mib", Kind.MEMORY, "memory in use before it began, counted as the peak is"
+)
+_MICRO_BATCH = _column(
+    "micro_batch",
+    Kind.WHOLE,
+    "the fewest images that went through at once: batch_size, or less where it was accumulated or "
+    "did not fit in memory; BatchNorm sees so many",
+)
 
 TRIALS_BEFORE_PARAMS: Columns = (
     _STUDY,
@@ -97,6 +110,8 @@ TRIALS_AFTER_PARAMS: Columns = (
     _column("seed", Kind.WHOLE, "seed of its random numbers"),
     _column("started_at", Kind.MOMENT, "start of the first attempt"),
     _column("finished_at", Kind.MOMENT, "end of the trial"),
+    _BASELINE_MEMORY,
+    _MICRO_BATCH,
 )
 
 EPOCHS_BEFORE_METRICS: Columns = (
@@ -110,6 +125,8 @@ EPOCHS_AFTER_METRICS: Columns = (
     _column("epoch_s", Kind.SECONDS, "seconds of training, recalibration and evaluation"),
     _column("images_per_s", Kind.RATE, "training images per second"),
     _column("peak_memory_mib", Kind.MEMORY, "highest memory during the epoch"),
+    _BASELINE_MEMORY,
+    _MICRO_BATCH,
 )
 
 ATTEMPTS: Columns = (
@@ -150,6 +167,20 @@ BY_OTHER_OBJECTIVE: Columns = (
     _column("best_value", Kind.NUMBER, "the objective of best_trial"),
 )
 """Appended to the table by a param where the objective is another metric than test_accuracy."""
+
+BY_MEMORY: Columns = (
+    _column(
+        "baseline_memory_mib",
+        Kind.MEMORY,
+        "mean over the trials that have an epoch of the memory in use before they began",
+    ),
+    _column(
+        "micro_batch",
+        Kind.WHOLE,
+        "the fewest images that went through at once in any of the trials",
+    ),
+)
+"""The last columns of the table by a param."""
 
 _METRIC_ORDER = (
     "train_loss",
@@ -194,6 +225,7 @@ _KINDS = {
         ATTEMPTS,
         BY,
         BY_OTHER_OBJECTIVE,
+        BY_MEMORY,
     )
     for column in columns
 }

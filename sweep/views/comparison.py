@@ -39,6 +39,8 @@ class Group:
     mean_value: float | None
     value_std: float | None
     best_value: float | None
+    baseline_memory_mib: float | None
+    micro_batch: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +148,8 @@ def group_of(rows: Sequence[TrialRow], value: ParamValue | None, study: Study) -
         mean_value=_mean(values),
         value_std=_std(values),
         best_value=None if best is None else best.value,
+        baseline_memory_mib=_mean(_numbers(rows, attrgetter("baseline_memory_mib"))),
+        micro_batch=min((row.micro_batch for row in rows if row.micro_batch), default=None),
     )
 
 

@@ -39,6 +39,8 @@ class TrialRow:
     cost: float | None
     device: str | None
     attempts: int
+    baseline_memory_mib: float | None
+    micro_batch: int | None
 
     @property
     def number(self) -> int:
@@ -114,6 +116,8 @@ def _row(
         cost=cost_of(attempts, seconds, plan.price),
         device=attempts[-1].device if attempts else None,
         attempts=len(attempts),
+        baseline_memory_mib=_over(epochs, baseline_memory_mib, max),
+        micro_batch=_fewest_at_once(epochs),
     )
 
 
@@ -154,6 +158,17 @@ def finite(value: float | None) -> float | None:
 def peak_memory_mib(epoch: Epoch) -> float | None:
     """The epoch's highest memory in MiB; None where it is unknown."""
     return None if epoch.peak_memory_bytes is None else epoch.peak_memory_bytes / BYTES_PER_MIB
+
+
+def baseline_memory_mib(epoch: Epoch) -> float | None:
+    """The memory in use before the epoch's attempt in MiB; None where it is unknown."""
+    held = epoch.baseline_memory_bytes
+    return None if held is None else held / BYTES_PER_MIB
+
+
+def _fewest_at_once(epochs: Iterable[Epoch]) -> int | None:
+    sizes = (epoch.micro_batch for epoch in epochs if epoch.micro_batch is not None)
+    return min(sizes, default=None)
 
 
 def _over(

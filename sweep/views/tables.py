@@ -25,7 +25,13 @@ from sweep.views.columns import (
     ordered_metrics,
 )
 from sweep.views.plan import plan_of
-from sweep.views.rows import TrialRow, finite, peak_memory_mib, trial_rows
+from sweep.views.rows import (
+    TrialRow,
+    baseline_memory_mib,
+    finite,
+    peak_memory_mib,
+    trial_rows,
+)
 
 Getters: TypeAlias = Mapping[str, Callable[[Any], object]]
 
@@ -140,6 +146,8 @@ _EPOCH_CELLS: Getters = {
     "epoch_s": lambda row: row[1].epoch_s,
     "images_per_s": lambda row: row[1].images_per_s,
     "peak_memory_mib": lambda row: peak_memory_mib(row[1]),
+    "baseline_memory_mib": lambda row: baseline_memory_mib(row[1]),
+    "micro_batch": lambda row: row[1].micro_batch,
 }
 _ATTEMPT_CELLS: Getters = {
     "study": lambda row: row[0],

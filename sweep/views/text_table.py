@@ -14,6 +14,7 @@ _GAP = "  "
 _MAX_TEXT = 32
 _MAX_HEADER = 8
 _FIRST_TO_GO = (
+    "baseline_memory_mib",
     "finished_at",
     "started_at",
     "seed",
@@ -31,6 +32,7 @@ _FIRST_TO_GO = (
     "best_test_accuracy",
     "cost",
     "cause",
+    "micro_batch",
     "peak_memory_mib",
     "epochs",
 )
@@ -93,13 +95,14 @@ def _header(name: str) -> tuple[str, ...]:
 def _telling(columns: Sequence[_TextColumn]) -> list[_TextColumn]:
     """Without empty columns, without a study that is always the same, and `value` only once."""
     by_name = {column.name: column for column in columns}
-    accuracy = by_name.get("test_accuracy")
+    accuracy, batch_size = by_name.get("test_accuracy"), by_name.get("batch_size")
     return [
         column
         for column in columns
         if not column.is_empty
         and not (column.name == "study" and len(columns) > 1 and len(set(column.cells)) == 1)
         and not (column.name == "value" and accuracy and _repeats(column, accuracy))
+        and not (column.name == "micro_batch" and batch_size and _repeats(column, batch_size))
     ] or list(columns[:1])
 
 

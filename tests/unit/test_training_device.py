@@ -8,7 +8,13 @@ import torch
 from sweep.errors import DeviceError
 from sweep.training.device import check_device, versions
 from sweep.training.faults import is_out_of_memory
-from sweep.training.memory import peak_memory_bytes, reset_peak
+from sweep.training.memory import (
+    limit_memory,
+    memory_in_use_bytes,
+    peak_memory_bytes,
+    reset_peak,
+    working_memory_bytes,
+)
 
 MIB = 2**20
 
@@ -51,6 +57,22 @@ def test_the_peak_is_that_since_it_was_reset() -> None:
     assert high - low > 150 * MIB
     assert 80 * MIB < middle - low < 150 * MIB
     del block
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="the kernel tells nothing elsewhere")
+def test_what_a_stretch_of_work_takes_is_measured_though_it_is_given_back() -> None:
+    before = memory_in_use_bytes("cpu")
+    taken = working_memory_bytes("cpu", lambda: torch.ones(200 * MIB, dtype=torch.uint8))
+    after = memory_in_use_bytes("cpu")
+    assert 190 * MIB < taken < 230 * MIB
+    assert before is not None
+    assert after is not None
+    assert after - before < 20 * MIB
+
+
+def test_only_a_gpus_memory_can_be_limited() -> None:
+    with pytest.raises(DeviceError, match="the memory of cpu cannot be limited, only that of a"):
+        limit_memory("cpu", 2**30)
 
 
 def test_memory_that_ran_out_is_told_from_other_faults() -> None:

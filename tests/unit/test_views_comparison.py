@@ -6,7 +6,7 @@ import pytest
 from sweep.errors import UsageError
 from sweep.records import Direction, Snapshot
 from sweep.views.by_table import by_table
-from sweep.views.columns import BY, BY_OTHER_OBJECTIVE
+from sweep.views.columns import BY, BY_MEMORY, BY_OTHER_OBJECTIVE
 from sweep.views.comparison import controlled
 from sweep.views.ranges import groups_by_range, range_edges
 from sweep.views.rows import trial_rows
@@ -31,8 +31,19 @@ def test_the_table_has_the_param_and_then_its_fixed_columns() -> None:
     frame = by_table([lr_batch_study()], "batch_size")
     assert ",".join(frame.columns) == (
         "batch_size,trials,complete,pruned,failed,epoch_s,images_per_s,peak_memory_mib,"
-        "test_accuracy,test_accuracy_std,best_test_accuracy,best_trial,cost"
+        "test_accuracy,test_accuracy_std,best_test_accuracy,best_trial,cost,"
+        "baseline_memory_mib,micro_batch"
     )
+
+
+def test_of_images_at_once_the_fewest_of_any_trial_count() -> None:
+    builder = SnapshotBuilder(make_spec({"batch_size": [64, 128]}))
+    for size, fewest, base in ((64, 64, 10), (128, 128, 10), (128, 32, 30)):
+        memory = {"micro_batch": fewest, "baseline_memory_bytes": base * MIB}
+        builder.complete(0.5, 0.6, batch_size=size, epochs=memory)
+    frame = by_table([builder.build()], "batch_size")
+    assert frame.micro_batch.tolist() == [64, 32]
+    assert frame.baseline_memory_mib.tolist() == [10.0, 20.0]
 
 
 def test_values_are_sorted_as_numbers_and_not_as_text() -> None:
@@ -98,7 +109,8 @@ def test_another_objective_has_columns_of_its_own_at_the_end() -> None:
     spec = make_spec({"lr": [0.1]}, metric="error", direction=Direction.MINIMIZE)
     builder = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.3, lr=0.1)
     frame = by_table([builder.build()], "lr")
-    assert list(frame.columns)[1:] == [column.name for column in (*BY, *BY_OTHER_OBJECTIVE)]
+    expected = (*BY, *BY_OTHER_OBJECTIVE, *BY_MEMORY)
+    assert list(frame.columns)[1:] == [column.name for column in expected]
     row = frame.iloc[0]
     assert (row.value, row.best_value, row.best_trial) == (0.4, 0.3, 1)
 

@@ -158,3 +158,14 @@ def test_display_cuts_and_writes_out() -> None:
     assert [show_duration(s) for s in (8.24, 245, 7380, 273_600)] == [
         *("8.2 s", "4 min 05 s", "2 h 03 min", "3 d 04 h"),
     ]
+
+
+@pytest.mark.parametrize(("fewest", "is_shown"), [(128, False), (64, True)])
+def test_the_images_at_once_are_shown_where_they_are_not_the_batch_size(
+    fewest: int, is_shown: bool
+) -> None:
+    builder = SnapshotBuilder(make_spec({"batch_size": [32, 128]}))
+    builder.complete(0.5, batch_size=32, epochs={"micro_batch": 32})
+    builder.complete(0.6, batch_size=128, epochs={"micro_batch": fewest})
+    lines = to_text(trials_table([builder.build()]), width=200).splitlines()
+    assert ("micro_" in lines[0] or "micro_" in lines[1]) is is_shown

@@ -141,6 +141,26 @@ def test_times_on_different_kinds_of_devices_are_said_not_to_compare() -> None:
     assert any("(cpu, cuda)" in line for line in lines)
 
 
+def test_trials_that_went_through_in_smaller_parts_for_want_of_memory_are_named() -> None:
+    study = SnapshotBuilder(make_spec({"batch_size": [32, 64], "accumulate": [1, 2]}))
+    for batch_size, accumulate, micro_batch in (
+        (64, 1, 64),
+        (64, 2, 32),
+        (64, 1, 32),
+        (32, 1, 16),
+    ):
+        study.complete(
+            0.5,
+            batch_size=batch_size,
+            accumulate=accumulate,
+            epochs={"micro_batch": micro_batch},
+        )
+    snapshot = study.build()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    (line,) = (line for line in lines if "micro_batch" in line)
+    assert line.startswith("Memory had no room for the whole batches of trials 2, 3:")
+
+
 def test_a_snapshot_with_an_epoch_of_infinite_value_is_read() -> None:
     snapshot = builder().running(0.5, lr=0.1).build()
     epoch = replace(snapshot.epochs[0], metrics={"test_accuracy": float("inf")})

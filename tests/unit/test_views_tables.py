@@ -12,6 +12,7 @@ from sweep.spec.study import BudgetSpec
 from sweep.views.columns import (
     ATTEMPTS,
     BY,
+    BY_MEMORY,
     BY_OTHER_OBJECTIVE,
     EPOCHS_AFTER_METRICS,
     EPOCHS_BEFORE_METRICS,
@@ -36,7 +37,7 @@ from tests.snapshots import (
 TRIALS = (
     "study,trial,state,cause,value,optimizer,batch_size,lr,test_accuracy,best_test_accuracy,"
     "best_epoch,val_accuracy,epochs,epoch_s,duration_s,images_per_s,peak_memory_mib,cost,device,"
-    "attempts,seed,started_at,finished_at"
+    "attempts,seed,started_at,finished_at,baseline_memory_mib,micro_batch"
 )
 
 
@@ -52,7 +53,8 @@ def test_the_table_of_epochs_has_every_metric_between_epoch_and_lr() -> None:
     frame = epochs_table([one_trial(TrialState.COMPLETE, 0.5)])
     assert list(frame.columns) == [
         *("study", "trial", "attempt", "epoch", "train_loss", "test_accuracy"),
-        *("lr", "epoch_s", "images_per_s", "peak_memory_mib"),
+        *("lr", "epoch_s", "images_per_s", "peak_memory_mib", "baseline_memory_mib"),
+        "micro_batch",
     ]
 
 
@@ -73,7 +75,12 @@ def test_tables_of_a_study_without_trials_have_their_columns_and_no_rows() -> No
 
 def test_no_column_is_listed_twice_and_each_is_explained() -> None:
     trials = (*TRIALS_BEFORE_PARAMS, *TRIALS_AFTER_PARAMS)
-    for columns in (trials, (*EPOCHS_BEFORE_METRICS, *EPOCHS_AFTER_METRICS), ATTEMPTS, BY):
+    for columns in (
+        trials,
+        (*EPOCHS_BEFORE_METRICS, *EPOCHS_AFTER_METRICS),
+        ATTEMPTS,
+        (*BY, *BY_MEMORY),
+    ):
         names = [column.name for column in columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in columns)
@@ -83,7 +90,7 @@ def test_no_column_is_listed_twice_and_each_is_explained() -> None:
 def test_no_param_can_be_named_like_a_column() -> None:
     columns = (
         *(*TRIALS_BEFORE_PARAMS, *TRIALS_AFTER_PARAMS, *ATTEMPTS, *BY, *BY_OTHER_OBJECTIVE),
-        *EPOCHS_BEFORE_METRICS,
+        *(*EPOCHS_BEFORE_METRICS, *BY_MEMORY),
     )
     assert {column.name for column in columns} <= RESERVED_NAMES
 
@@ -108,7 +115,21 @@ def test_an_unsuccessful_or_open_trial_has_no_value(state: TrialState) -> None:
 def test_a_waiting_trial_has_params_and_nothing_measured() -> None:
     snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).waiting(lr=0.1).build()
     line = to_csv(trials_table([snapshot])).decode().splitlines()[1]
-    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,"
+    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,,,"
+
+
+def test_a_trial_has_the_fewest_images_at_once_and_the_memory_before_it() -> None:
+    builder = SnapshotBuilder(make_spec({"lr": [0.1]}))
+    snapshot = builder.complete(0.1, 0.2, lr=0.1).build()
+    sizes = zip(snapshot.epochs, (64, 32), strict=True)
+    shrunk = tuple(
+        replace(epoch, micro_batch=size, baseline_memory_bytes=3 * MIB) for epoch, size in sizes
+    )
+    row = trials_table([replace(snapshot, epochs=shrunk)]).iloc[0]
+    assert (row.baseline_memory_mib, row.micro_batch) == (3.0, 32)
+    epochs = epochs_table([replace(snapshot, epochs=shrunk)])
+    assert epochs.micro_batch.tolist() == [64, 32]
+    assert epochs.baseline_memory_mib.tolist() == [3.0, 3.0]
 
 
 def test_the_epoch_time_is_the_median_and_the_memory_the_highest() -> None:
