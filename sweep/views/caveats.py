@@ -94,4 +94,4 @@ def _short_of_memory(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None
 def _asked_at_once(spec: StudySpec, row: TrialRow) -> int:
     """How many images a trial's own params would put through at once."""
     params = spec.flat_params(row.trial.params)
-    return ceil(params["batch_size"] / params["accumulate"])
+    return ceil(int(params["batch_size"]) / int(params["accumulate"]))
