@@ -34,10 +34,14 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Places:
-    """Where to run and where to store; None where a flag was not given."""
+    """Where to run and where to store; None where a flag was not given.
+
+    `memory_limit` is in bytes.
+    """
 
     gpus: str | None
     cpu: int | None
+    memory_limit: int | None
     storage: str | None
     run_dir: str | None
 
@@ -54,7 +58,7 @@ def planned(
         spec=spec,
         url=storage_url(places.storage),
         run_folder=run_folder(places.run_dir),
-        slots=chosen_slots(places.gpus, places.cpu),
+        slots=limited(chosen_slots(places.gpus, places.cpu), places.memory_limit),
         grace_s=grace_s,
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,
@@ -86,6 +90,17 @@ def chosen_slots(gpus: str | None, cpu: int | None) -> tuple[Slot, ...]:
     if gpus is not None:
         return gpu_slots(select_gpus(gpus, visible))
     return gpu_slots(visible) if visible else default_cpu_slots()
+
+
+def limited(slots: tuple[Slot, ...], memory_limit: int | None) -> tuple[Slot, ...]:
+    """The slots with a limit of memory for each, in bytes. Raises UsageError for the CPU's."""
+    if memory_limit is None:
+        return slots
+    if not all(slot.device.uuid for slot in slots):
+        raise UsageError(
+            "--memory-limit is for GPUs, and this runs on the CPU; leave it out, or choose --gpus"
+        )
+    return tuple(replace(slot, memory_limit_bytes=memory_limit) for slot in slots)
 
 
 def git_commit(folder: Path) -> str | None:

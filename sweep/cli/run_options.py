@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from sweep.cli.values import number, word
-from sweep.spec.key_kinds import Duration
+from sweep.spec.key_kinds import Duration, Size
 from sweep.spec.kinds import Whole
 
 _AT_LEAST_1 = Whole(1)
@@ -51,6 +51,14 @@ GraceOption = Annotated[
         metavar="TIME",
         parser=word("--grace", Duration()),
         help="How long a stopped trial may take to the end of its epoch.",
+    ),
+]
+MemoryLimitOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="SIZE",
+        parser=word("--memory-limit", Size()),
+        help="What each trial may use of a GPU's memory, such as 20GiB.",
     ),
 ]
 DryRunOption = Annotated[

@@ -12,6 +12,7 @@ from sweep.cli.run_options import (
     GpusOption,
     GraceOption,
     MaxCostOption,
+    MemoryLimitOption,
     NameOption,
     SeedOption,
     SetOption,
@@ -32,6 +33,7 @@ def run(
     settings: SetOption = None,
     seed: SeedOption = None,
     grace: GraceOption = "30s",
+    memory_limit: MemoryLimitOption = None,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
@@ -47,7 +49,9 @@ def run(
     changes = Changes(
         name=name, trials=trials, timeout=timeout, max_cost=max_cost, seed=seed, settings=settings
     )
-    places = Places(gpus=gpus, cpu=cpu, storage=storage, run_dir=run_dir)
+    places = Places(
+        gpus=gpus, cpu=cpu, memory_limit=memory_limit, storage=storage, run_dir=run_dir
+    )
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
     raise typer.Exit(describe(plan) if dry_run else lead(plan, storage))
 

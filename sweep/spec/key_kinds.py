@@ -8,6 +8,8 @@ from sweep.spec.kind import MAX_WHOLE, unfit
 from sweep.spec.kinds import Text
 
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_UNIT_BYTES = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(MB|GB|MiB|GiB)")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _EPOCHS = re.compile(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*")
@@ -64,6 +66,24 @@ class Duration:
         if not 0 < seconds <= MAX_WHOLE:
             raise unfit(value, self)
         return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A size of memory as text with a unit; its final form is in bytes."""
+
+    @property
+    def allowed(self) -> str:
+        return "a size with a unit, such as 512MiB or 2GiB"
+
+    def fit(self, value: Any) -> int:
+        text = value.replace(" ", "") if isinstance(value, str) else ""
+        match = _SIZE.fullmatch(text) if len(text) <= 40 else None
+        num_bytes = float(match[1]) * _UNIT_BYTES[match[2]] if match else 0.0
+        if not 1 <= num_bytes <= MAX_WHOLE:
+            is_bare = isinstance(value, int | float) and not isinstance(value, bool)
+            raise unfit(value, self, ": add the unit" if is_bare else "")
+        return int(num_bytes)
 
 
 def _is_epoch(value: Any) -> bool:

@@ -90,6 +90,16 @@ WRONG = [
     ),
     ([*QUICK, "--grace", "soon"], 2, f"--grace is the text 'soon'; it takes {TIME}"),
     (
+        [*QUICK, "--memory-limit", "2"],
+        2,
+        "--memory-limit is the text '2'; it takes a size with a unit, such as 512MiB or 2GiB",
+    ),
+    (
+        [*QUICK, "--cpu", "1", "--memory-limit", "2GiB"],
+        2,
+        "--memory-limit is for GPUs, and this runs on the CPU; leave it out, or choose --gpus",
+    ),
+    (
         [*QUICK, "--seed", "x"],
         2,
         "--seed x: search.seed is the text 'x'; it takes a whole number from 0 to 4294967295",

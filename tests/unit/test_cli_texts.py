@@ -6,7 +6,7 @@ from sweep.cli.ending import ending_text
 from sweep.cli.grid import facts_text, grid
 from sweep.cli.values import number, settings_of, word
 from sweep.errors import UsageError
-from sweep.spec.key_kinds import Duration
+from sweep.spec.key_kinds import Duration, Size
 from sweep.spec.kinds import Whole
 from sweep.spec.study import BudgetSpec
 from sweep.views.ranking import Rank, ranked_by
@@ -26,8 +26,17 @@ def test_facts_are_wrapped_beside_their_names_and_empty_ones_left_out():
 def test_the_text_of_a_flag_becomes_its_value():
     assert number("--cpu", Whole(1))("12") == 12
     assert word("--grace", Duration())("1m30s") == 90.0
+    assert word("--memory-limit", Size())("1.5 GiB") == 3 * 2**29
     with pytest.raises(UsageError, match="--cpu 007 starts with a zero"):
         number("--cpu", Whole(1))("007")
+
+
+@pytest.mark.parametrize("text", ["2", "2G", "0MiB", "-1GiB", "1e9GiB", "2 gib", "GiB", ""])
+def test_a_size_has_a_unit_and_is_of_bytes(text):
+    assert word("--memory-limit", Size())("512MiB") == 512 * 2**20
+    assert word("--memory-limit", Size())("2GB") == 2 * 10**9
+    with pytest.raises(UsageError, match="it takes a size with a unit, such as 512MiB or 2GiB"):
+        word("--memory-limit", Size())(text)
 
 
 def test_the_last_setting_of_a_key_counts():

@@ -5,6 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from sweep.cli.planning import limited
 from sweep.errors import DeviceError, UsageError
 from sweep.fleet.devices import Device, select_gpus, visible_gpus
 from sweep.fleet.slots import cpu_slots, gpu_slots, num_cores
@@ -133,3 +134,11 @@ def test_a_worker_sees_its_gpu_alone_and_the_cores_are_shared_out() -> None:
     assert {slot.torch_device for slot in slots} == {"cuda:0"}
     assert [slot.num_threads for slot in cpu_slots(1)] == [num_cores()]
     assert {slot.num_threads for slot in cpu_slots(10 * num_cores())} == {1}
+
+
+def test_a_limit_of_memory_is_for_gpus_and_for_each_slot() -> None:
+    slots = limited(gpu_slots(GPUS[:2]), 2**31)
+    assert [slot.memory_limit_bytes for slot in slots] == [2**31] * 2
+    assert limited(cpu_slots(2), None) == cpu_slots(2)
+    with pytest.raises(UsageError, match="--memory-limit is for GPUs, and this runs on the CPU"):
+        limited(cpu_slots(2), 2**31)
