@@ -1,12 +1,14 @@
 """A spec as text: what a study file says, with what it leaves to the defaults."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from sweep.cli.grid import facts_text
 from sweep.coordinator.plan import Plan
 from sweep.records import Snapshot
 from sweep.space.space import Space
+from sweep.spec.folder import list_folder
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.study import BudgetSpec, SearchSpec, StudySpec
 from sweep.store.url import hide_password
@@ -61,6 +63,8 @@ def _recipe(recipe: RecipeSpec) -> Iterator[tuple[str, str]]:
         yield "train", recipe.train
     if recipe.data is not None:
         yield "data", _values(recipe.data.model_dump(exclude_none=True))
+        if recipe.data.name == "folder":
+            yield "images", str(list_folder(Path(str(recipe.data.path)), recipe.data.test_split))
     if recipe.model is not None:
         yield "model", _values(recipe.model.model_dump(exclude_none=True))
 

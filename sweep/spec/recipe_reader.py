@@ -1,27 +1,45 @@
 """The recipe's reader: what a study file says of its data, its model and its train function."""
 
 from pathlib import Path
+from typing import get_args
 
 from sweep.spec.document import BROKEN
+from sweep.spec.folder import list_folder
 from sweep.spec.kind import Kind, Unfit
-from sweep.spec.kinds import OneOf, Switch, Whole
+from sweep.spec.kinds import Number, OneOf, Switch, Whole
 from sweep.spec.npz import num_train_images
 from sweep.spec.places import ExistingFile, FolderPath, Function
 from sweep.spec.reader import Reader
-from sweep.spec.recipe import AugmentSpec, DataSpec, ModelSpec, RecipeSpec
+from sweep.spec.recipe import AugmentSpec, DataName, DataSpec, ModelSpec, RecipeSpec
 
-_NUM_TRAIN_IMAGES = {"digits": 1437, "cifar10": 50_000}
+_NUM_TRAIN_IMAGES = {
+    "digits": 1437,
+    "cifar10": 50_000,
+    "cifar100": 50_000,
+    "fashion_mnist": 60_000,
+}
+_OWNERS = {
+    "path": ("npz", "folder"),
+    "root": ("cifar10", "cifar100", "fashion_mnist"),
+    "image_size": ("folder",),
+    "test_split": ("folder",),
+}
+"""The keys of `data` that only some data sets have."""
+_PATHS = {"npz": "the .npz file", "folder": "the folder of images"}
 _AUGMENT: dict[str, Kind] = {"crop": Whole(0, 64), "flip": Switch()}
+_IMAGE_SIZE = Whole(8, 1024)
 _BUILT_IN_MODEL = ("name", "width", "stem", "weights")
 
 
 def data_kinds(folder: Path) -> dict[str, Kind]:
     """What each key of `data` may be, except `augment`."""
     return {
-        "name": OneOf(("digits", "cifar10", "npz")),
+        "name": OneOf(get_args(DataName)),
         "root": FolderPath(folder),
         "path": FolderPath(folder),
         "val_size": Whole(0),
+        "image_size": _IMAGE_SIZE,
+        "test_split": Number(0, above=True, high=1, below=True),
     }
 
 
@@ -49,7 +67,8 @@ def read_recipe(reader: Reader, folder: Path) -> RecipeSpec:
 
 def read_num_train_images(reader: Reader, data: DataSpec | None) -> int | None:
     """How many images there are to train on, validation taken off; None where unknown."""
-    if data is None:
+    is_half_read = reader.has(("data", "test_split")) and data is not None and not data.test_split
+    if data is None or is_half_read:
         return None
     try:
         num_images = _num_images(data)
@@ -64,16 +83,20 @@ def read_num_train_images(reader: Reader, data: DataSpec | None) -> int | None:
 
 
 def _num_images(data: DataSpec) -> int | None:
-    if data.name != "npz":
+    if data.name in _NUM_TRAIN_IMAGES:
         return _NUM_TRAIN_IMAGES[data.name]
-    return None if data.path is None else num_train_images(Path(data.path))
+    if data.path is None:
+        return None
+    if data.name == "npz":
+        return num_train_images(Path(data.path))
+    return len(list_folder(Path(data.path), data.test_split).train)
 
 
 def _read_data(reader: Reader, folder: Path, is_own: bool) -> DataSpec | None:
     place = ("data",)
     if not reader.has(place):
         if not is_own:
-            reader.require(place, "{name: digits}, {name: cifar10} or {name: npz, path: FILE}")
+            reader.require(place, "{name: digits}, {name: cifar10}, {name: npz, path: FILE}, ...")
         return None
     kinds = data_kinds(folder)
     values = reader.section(place, kinds, also=("augment",))
@@ -87,12 +110,16 @@ def _read_data(reader: Reader, folder: Path, is_own: bool) -> DataSpec | None:
 
 
 def _check_data_keys(reader: Reader, name: str) -> None:
-    """`path` belongs to npz and is required there; `root` belongs to what is downloaded."""
-    if name == "npz":
-        reader.require(("data", "path"), "the .npz file, relative to the study file")
-    for key, owner in (("path", "npz"), ("root", "cifar10")):
-        if name != owner and reader.has(("data", key)):
-            message = f"data.{key} is for {owner}, and data.name is {name}; remove it"
+    """Some keys belong to some data sets, and some of these cannot do without them."""
+    if name in _PATHS:
+        reader.require(("data", "path"), f"{_PATHS[name]}, relative to the study file")
+    if name == "folder":
+        reader.require(("data", "image_size"), f"{_IMAGE_SIZE.allowed} pixels")
+    for key, owners in _OWNERS.items():
+        if name not in owners and reader.has(("data", key)):
+            *most, last = owners
+            listed = f"{', '.join(most)} and {last}" if most else last
+            message = f"data.{key} is for {listed}, and data.name is {name}; remove it"
             reader.complain(("data", key), message)
 
 

@@ -13,8 +13,9 @@ study: {name}
 
 _BUILT_IN = """\
 
-# digits (comes with scikit-learn), cifar10 (is downloaded once), or npz: images of your own in one
-# file with x_train, y_train, x_test, y_test (uint8, N,H,W,C).
+# digits (comes with scikit-learn); cifar10, cifar100 or fashion_mnist (downloaded once); or your
+# own images: npz with a path (one file: x_train, y_train, x_test, y_test, uint8, N,H,W,C), or
+# folder with a path and an image_size (pictures in train/CLASS/ and test/CLASS/).
 data:
   name: digits
   # val_size: 200        # training images that are kept apart for validation
@@ -23,6 +24,7 @@ data:
 model:
   name: resnet18
   width: 16              # channels of the first stage; 64 is the usual ResNet18
+  # stem: cifar          # or imagenet, for images of 100 pixels and more
 
 # One of test_accuracy, test_loss, val_accuracy, val_loss (val_ needs data.val_size).
 objective: {metric: test_accuracy, direction: maximize}

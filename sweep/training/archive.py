@@ -4,7 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from http.client import HTTPException
 from pathlib import Path
@@ -14,6 +14,8 @@ from urllib.request import urlopen
 
 from sweep.errors import DataError
 
+ROOT_VARIABLE = "SWEEP_DATA"
+DEFAULT_ROOT = "data"
 TIMEOUT_S = 30
 """How long a server may be silent before it is given up."""
 
@@ -25,6 +27,16 @@ class Archive:
     name: str
     url: str
     sha256: str
+
+
+def data_root(root: str | None) -> Path:
+    """The folder of data sets: the study's, else the environment's, else ./data."""
+    return Path(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
+
+
+def mirrored(archive: Archive, variable: str) -> Archive:
+    """The archive at the address that a variable of the environment names, if it does."""
+    return replace(archive, url=os.environ.get(variable) or archive.url)
 
 
 def fetched(archive: Archive, folder: Path) -> Path:

@@ -15,7 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from sweep.training.gradients import Work
 from sweep.training.precision import autocast
-from sweep.training.resident import Normalization, ResidentSplit
+from sweep.training.splits import ImageSplit, Normalization
 
 CHUNK_PIXELS = {"cuda": 2**19, "cpu": 2**16}
 """What goes through at a time: enough to fill a GPU, little enough for a CPU's cache, and less
@@ -40,7 +40,7 @@ def images_at_once(work: Work) -> int | None:
 @torch.inference_mode()
 def evaluate(
     model: nn.Module,
-    split: ResidentSplit,
+    split: ImageSplit,
     normalization: Normalization,
     dtype: torch.dtype,
     limit: int | None = None,
@@ -65,7 +65,7 @@ def evaluate(
 @torch.inference_mode()
 def recalibrate(
     model: nn.Module,
-    split: ResidentSplit,
+    split: ImageSplit,
     normalization: Normalization,
     dtype: torch.dtype,
     limit: int | None = None,
@@ -119,9 +119,9 @@ def running_statistics(model: nn.Module) -> Statistics:
     }
 
 
-def _chunk_images(split: ResidentSplit, limit: int | None) -> int:
-    pixels = CHUNK_PIXELS.get(split.pixels.device.type, CHUNK_PIXELS["cpu"])
-    size = max(1, pixels // split.pixels[0, 0].numel())
+def _chunk_images(split: ImageSplit, limit: int | None) -> int:
+    pixels = CHUNK_PIXELS.get(split.labels.device.type, CHUNK_PIXELS["cpu"])
+    size = max(1, pixels // split.image_pixels)
     return size if limit is None else min(size, limit)
 
 

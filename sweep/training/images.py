@@ -1,11 +1,14 @@
 """Images: one data set in the host's memory, split into training, validation and test."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sweep.errors import DataError
+
+Indices: TypeAlias = npt.NDArray[np.int64]
 
 VALIDATION_SEED = 0
 """Which images are held out is the same for every trial, whatever its own seed."""
@@ -18,7 +21,7 @@ class Split:
     images: npt.NDArray[np.uint8]
     labels: npt.NDArray[np.int64]
 
-    def take(self, indices: npt.NDArray[np.int64]) -> "Split":
+    def take(self, indices: Indices) -> "Split":
         return Split(images=self.images[indices], labels=self.labels[indices])
 
 
@@ -39,16 +42,24 @@ def hold_out(images: Images, val_size: int) -> Images:
     """
     if val_size == 0:
         return images
-    num_train = len(images.train.labels)
+    kept, held = held_out(len(images.train.labels), val_size)
+    return Images(
+        train=images.train.take(kept),
+        validation=images.train.take(held),
+        test=images.test,
+        num_classes=images.num_classes,
+    )
+
+
+def held_out(num_train: int, val_size: int) -> tuple[Indices, Indices]:
+    """Which images are trained on and which are held out, in rising order.
+
+    Raises DataError when nothing would be left to train on.
+    """
     if val_size >= num_train:
         raise DataError(
             f"val_size is {val_size}, but there are only {num_train} training images; "
             "hold out fewer"
         )
     order = np.random.default_rng(VALIDATION_SEED).permutation(num_train)
-    return Images(
-        train=images.train.take(np.sort(order[val_size:])),
-        validation=images.train.take(np.sort(order[:val_size])),
-        test=images.test,
-        num_classes=images.num_classes,
-    )
+    return np.sort(order[val_size:]), np.sort(order[:val_size])

@@ -8,41 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from sweep.training.images import Images, Split
+from sweep.training.splits import Augmentation, Dataset, Normalization
 
 BLOCK_BYTES = 8 * 2**20
 """Batches are prepared in blocks of about this size: few large operations, not many small ones."""
 
 CALIBRATION_IMAGES = 1024
 CALIBRATION_SEED = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Augmentation:
-    """Random shifts by up to `crop` pixels over a black border, and mirroring left to right."""
-
-    crop: int
-    flip: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Normalization:
-    """Bytes to floats: subtract `mean`, multiply by `scale`; both of shape C,1,1.
-
-    `layout` is how the floats lie in memory.
-    """
-
-    mean: Tensor
-    scale: Tensor
-    layout: torch.memory_format
-
-    def apply(self, pixels: Tensor) -> Tensor:
-        floats = pixels.to(torch.float32, memory_format=self.layout)
-        return floats.sub_(self.mean).mul_(self.scale)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -55,6 +33,11 @@ class ResidentSplit:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def image_pixels(self) -> int:
+        """How many pixels an image has."""
+        return self.pixels[0, 0].numel()
+
     def chunks(self, normalization: Normalization, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """All images in order, in chunks of nearly equal size, at most `size` each."""
         num_chunks = -(-len(self) // size)
@@ -63,49 +46,38 @@ class ResidentSplit:
         ):
             yield normalization.apply(pixels), labels
 
+    def batches(
+        self, batch_size: int, augmentation: Augmentation, normalization: Normalization
+    ) -> "Batches":
+        """Batches to train on."""
+        return Batches(self, batch_size, augmentation, normalization)
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Resident:
-    """A data set on one device.
 
-    `calibration` holds at most 1,024 training images, the same for every trial.
+def move_to(images: Images, device: torch.device, num_measured: int | None = None) -> Dataset:
+    """The data set on `device`, with the mean and spread of its training images.
+
+    They are those of all of them, or of `num_measured` of them.
     """
-
-    train: ResidentSplit
-    validation: ResidentSplit | None
-    test: ResidentSplit
-    calibration: ResidentSplit
-    num_classes: int
-    mean: Tensor
-    std: Tensor
-
-    @property
-    def in_channels(self) -> int:
-        return self.train.pixels.shape[1]
-
-    @property
-    def image_side(self) -> int:
-        """The shorter side of an image in pixels."""
-        return min(self.train.pixels.shape[2:])
-
-
-def move_to(images: Images, device: torch.device) -> Resident:
-    """The data set on `device`, with the mean and spread of its training images, each of C,1,1."""
-    train = _to_device(images.train, device)
+    train = split_on(images.train, device)
     held_out = images.validation
-    mean, std = _statistics(images.train)
-    return Resident(
+    order = sample_order(len(train))
+    measured = images.train if num_measured is None else images.train.take(order[:num_measured])
+    mean, std = statistics_of(measured)
+    height, width, in_channels = images.train.images.shape[1:]
+    return Dataset(
         train=train,
-        validation=None if held_out is None else _to_device(held_out, device),
-        test=_to_device(images.test, device),
-        calibration=_calibration(train),
+        validation=None if held_out is None else split_on(held_out, device),
+        test=split_on(images.test, device),
+        calibration=split_on(images.train.take(order[:CALIBRATION_IMAGES]), device),
         num_classes=images.num_classes,
+        in_channels=in_channels,
+        image_side=min(height, width),
         mean=mean.to(device),
         std=std.to(device),
     )
 
 
-def normalization_of(data: Resident, kind: str, layout: torch.memory_format) -> Normalization:
+def normalization_of(data: Dataset, kind: str, layout: torch.memory_format) -> Normalization:
     """By the training images' own statistics (`dataset`), or to the range -1..1 (`half`)."""
     if kind == "half":
         mean, std = torch.full_like(data.mean, 0.5), torch.full_like(data.std, 0.5)
@@ -131,7 +103,7 @@ class Batches:
         self._batch_size = batch_size
         self._augmentation = augmentation
         self._normalization = normalization
-        self._crops = _crops(split.pixels, augmentation.crop)
+        self._crops = all_crops(split.pixels, augmentation.crop)
 
     def __len__(self) -> int:
         """The number of batches in an epoch."""
@@ -140,7 +112,7 @@ class Batches:
     def epoch(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all."""
         num_used = len(self) * self._batch_size
-        draw = _draw(len(self._labels), self._augmentation.crop, generator)
+        draw = draw_epoch(len(self._labels), self._augmentation.crop, generator)
         for start in range(0, num_used, self._block_size):
             block = draw[:, start : min(start + self._block_size, num_used)]
             images = self._normalization.apply(self._augment(block))
@@ -155,21 +127,30 @@ class Batches:
         return self._batch_size * max(1, BLOCK_BYTES // bytes_per_batch)
 
     def _augment(self, block: Tensor) -> Tensor:
-        indices, down, right, mirrored = block
-        images = self._crops[indices, :, down, right]
-        if not self._augmentation.flip:
-            return images
-        return torch.where(mirrored.bool().view(-1, 1, 1, 1), images.flip(-1), images)
+        return varied(self._crops, block[0], block, self._augmentation)
 
 
-def _to_device(split: Split, device: torch.device) -> ResidentSplit:
+def varied(crops: Tensor, rows: Tensor, draw: Tensor, augmentation: Augmentation) -> Tensor:
+    """The images in some rows of `crops`, each shifted and mirrored as its column of a draw says.
+
+    `crops` is what `all_crops` gives.
+    """
+    _, down, right, mirrored = draw
+    images = crops[rows, :, down, right]
+    if not augmentation.flip:
+        return images
+    return torch.where(mirrored.bool().view(-1, 1, 1, 1), images.flip(-1), images)
+
+
+def split_on(split: Split, device: torch.device) -> ResidentSplit:
+    """Images of the host's memory on a device."""
     pixels = torch.from_numpy(np.ascontiguousarray(split.images.transpose(0, 3, 1, 2)))
     return ResidentSplit(
         pixels=pixels.to(device), labels=torch.from_numpy(split.labels.copy()).to(device)
     )
 
 
-def _statistics(split: Split) -> tuple[Tensor, Tensor]:
+def statistics_of(split: Split) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation per channel, of pixels from 0 to 1; exact, from a histogram."""
     channels = np.moveaxis(split.images, -1, 0).reshape(split.images.shape[-1], -1)
     counts = np.stack([np.bincount(channel, minlength=256) for channel in channels])
@@ -182,25 +163,25 @@ def _statistics(split: Split) -> tuple[Tensor, Tensor]:
     return _per_channel(means), _per_channel(spreads)
 
 
-def _per_channel(numbers: np.ndarray) -> Tensor:
+def _per_channel(numbers: npt.NDArray[np.float64]) -> Tensor:
     return torch.from_numpy(numbers).float().view(-1, 1, 1)
 
 
-def _calibration(train: ResidentSplit) -> ResidentSplit:
+def sample_order(num_images: int) -> npt.NDArray[np.int64]:
+    """All images in an order of chance that is always the same: its start is a fair sample."""
     generator = torch.Generator().manual_seed(CALIBRATION_SEED)
-    order = torch.randperm(len(train), generator=generator)[:CALIBRATION_IMAGES]
-    order = order.to(train.labels.device)
-    return ResidentSplit(pixels=train.pixels[order], labels=train.labels[order])
+    order: npt.NDArray[np.int64] = torch.randperm(num_images, generator=generator).numpy()
+    return order
 
 
-def _crops(pixels: Tensor, border: int) -> Tensor:
+def all_crops(pixels: Tensor, border: int) -> Tensor:
     """Every crop of every image as a view N,C,2b+1,2b+1,H,W; the black border costs the copy."""
     height, width = pixels.shape[-2:]
     padded = F.pad(pixels, (border,) * 4)
     return padded.unfold(2, height, 1).unfold(3, width, 1)
 
 
-def _draw(num_images: int, crop: int, generator: torch.Generator) -> Tensor:
+def draw_epoch(num_images: int, crop: int, generator: torch.Generator) -> Tensor:
     """Four rows N: the order of an epoch, the shifts down and right, and 1 where mirrored."""
     device = generator.device
     order = torch.randperm(num_images, generator=generator, device=device)

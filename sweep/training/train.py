@@ -28,8 +28,9 @@ from sweep.training.evaluation import (
 from sweep.training.memory import peak_memory_bytes, reset_peak
 from sweep.training.model import layout_of
 from sweep.training.randomness import derived_seed, generator_for, seeded
-from sweep.training.resident import Augmentation, Batches, normalization_of
+from sweep.training.resident import normalization_of
 from sweep.training.schedule import Schedule, lr_at
+from sweep.training.splits import Augmentation
 from sweep.training.step import Stepper, work_of
 from sweep.training.workbench import Architecture, Workbench
 
@@ -89,11 +90,8 @@ class _Run:
             self._data, training.normalize, layout_of(config.model)
         )
         crop, flip = config.data.augmentation(self._data.image_side)
-        self._batches = Batches(
-            self._data.train,
-            training.batch_size,
-            Augmentation(crop=crop, flip=flip),
-            self._normalization,
+        self._batches = self._data.train.batches(
+            training.batch_size, Augmentation(crop=crop, flip=flip), self._normalization
         )
         if len(self._batches) == 0:
             raise DataError(

@@ -10,8 +10,8 @@ CASES = {
         DATA,
         "",
         [
-            "1: data is missing; it takes {name: digits}, {name: cifar10} or {name: npz, "
-            "path: FILE}: add it",
+            "1: data is missing; it takes {name: digits}, {name: cifar10}, {name: npz, "
+            "path: FILE}, ...: add it",
         ],
     ),
     "a word for the data": (
@@ -19,43 +19,81 @@ CASES = {
         "data: digits\n",
         [
             "3: data is the text 'digits', not a mapping: write its keys (name, root, path,"
-            " val_size, augment)",
+            " val_size, image_size, test_split, augment)",
         ],
     ),
     "unknown data": (
         DATA,
         "data: {name: imagenet}\n",
         [
-            "3: data.name is the text 'imagenet'; it takes digits, cifar10 or npz",
+            "3: data.name is the text 'imagenet'; it takes digits, cifar10, cifar100, "
+            "fashion_mnist, npz or folder",
         ],
     ),
     "data by another name": (
         DATA,
         "data: {name: CIFAR-10}\n",
         [
-            "3: data.name is the text 'CIFAR-10'; it takes digits, cifar10 or npz: did you "
-            "mean cifar10?",
+            "3: data.name is the text 'CIFAR-10'; it takes digits, cifar10, cifar100, "
+            "fashion_mnist, npz or folder: did you mean cifar10?",
         ],
     ),
     "data without a name": (
         DATA,
         "data: {val_size: 100}\n",
         [
-            "3: data.name is missing; it takes digits, cifar10 or npz: add it",
+            "3: data.name is missing; it takes digits, cifar10, cifar100, fashion_mnist, npz "
+            "or folder: add it",
         ],
     ),
     "a path for digits": (
         DATA,
         "data: {name: digits, path: x.npz}\n",
         [
-            "3: data.path is for npz, and data.name is digits; remove it",
+            "3: data.path is for npz and folder, and data.name is digits; remove it",
         ],
     ),
     "a root for digits": (
         DATA,
         "data: {name: digits, root: x}\n",
         [
-            "3: data.root is for cifar10, and data.name is digits; remove it",
+            "3: data.root is for cifar10, cifar100 and fashion_mnist, and data.name is digits; "
+            "remove it",
+        ],
+    ),
+    "keys of a folder for cifar100": (
+        DATA,
+        "data: {name: cifar100, image_size: 32, test_split: 0.5}\n",
+        [
+            "3: data.image_size is for folder, and data.name is cifar100; remove it",
+            "3: data.test_split is for folder, and data.name is cifar100; remove it",
+        ],
+    ),
+    "a folder without its keys": (
+        DATA,
+        "data: {name: folder}\n",
+        [
+            "3: data.path is missing; it takes the folder of images, relative to the study file: "
+            "add it",
+            "3: data.image_size is missing; it takes a whole number from 8 to 1024 pixels: add it",
+        ],
+    ),
+    "a folder by another name": (
+        DATA,
+        "data: {name: ImageFolder, folder: x, resolution: 64}\n",
+        [
+            "3: unknown key folder in data; did you mean path?",
+            "3: unknown key resolution in data; did you mean image_size?",
+            "3: data.name is the text 'ImageFolder'; it takes digits, cifar10, cifar100, "
+            "fashion_mnist, npz or folder: did you mean folder?",
+        ],
+    ),
+    "a share of all for the test": (
+        DATA,
+        "data: {name: folder, path: ., image_size: 4, test_split: 1}\n",
+        [
+            "3: data.image_size is 4; it takes a whole number from 8 to 1024",
+            "3: data.test_split is 1; it takes a number above 0 and below 1",
         ],
     ),
     "all images for validation": (
