@@ -1,25 +1,23 @@
 """Optuna's tables: our study as Optuna keeps it, an Optuna study for each space version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import optuna
-
-# Loads SQLAlchemy's ORM, which Optuna would otherwise load in the writing thread: half imported,
-# it breaks the queries of every other thread.
-import optuna.storages._rdb.models
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial
 
 from sweep.records import Direction, Trial
 from sweep.space.space import Space
-from sweep.tuner.projected import (
-    ProjectedParam,
-    agree,
-    as_optuna,
-    final_value,
-    projected_params,
-)
-from sweep.tuner.states import optuna_direction, optuna_state
+from sweep.tuner import optuna_rows
+from sweep.tuner.optuna_rows import EPOCHS, TRIALS, USER_ATTRS, VALUES
+from sweep.tuner.optuna_stored import StoredTrial, stored_from, stored_trials
+from sweep.tuner.projected import ProjectedParam, as_optuna, projected_params
+from sweep.tuner.states import optuna_direction
+
+_AT_ONCE = 100
+"""Trials in one transaction: while it lasts, nobody else writes to an SQLite file."""
 
 
 def optuna_name(study: str, space_version: int) -> str:
@@ -52,24 +50,32 @@ class OptunaTables:
         for number, trial in sorted(trials.items()):
             self._version_of[number] = trial.space_version
             self._first_of.setdefault(trial.space_version, number)
-        for number, trial in trials.items():
-            self._tables(number).check(self._index(number), trial)
+        changes: dict[int, list[_Change]] = {}
         for number in sorted({*trials, *values}):
             if number in self._version_of:
-                self._tables(number).write(
-                    self._index(number), trials.get(number), values.get(number, {})
+                version = self._version_of[number]
+                change = _Change(
+                    index=number - self._first_of[version],
+                    trial=trials.get(number),
+                    values=values.get(number, {}),
                 )
+                changes.setdefault(version, []).append(change)
+        for version, of_version in changes.items():
+            self._versions[version].write(of_version)
 
     def close(self) -> None:
         """Every connection is closed."""
         self._storage.remove_session()
         self._storage.engine.dispose()
 
-    def _tables(self, number: int) -> "_VersionTables":
-        return self._versions[self._version_of[number]]
 
-    def _index(self, number: int) -> int:
-        return number - self._first_of[self._version_of[number]]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """What is new of the trial at one place of an Optuna study."""
+
+    index: int
+    trial: Trial | None
+    values: Mapping[int, float]
 
 
 class _VersionTables:
@@ -86,58 +92,117 @@ class _VersionTables:
         self._name = name
         self._params = params
         self._direction = direction
-        self._study: optuna.Study | None = None
-        self._stored: list[FrozenTrial] = []
+        self._study_id: int | None = None
+        self._stored: list[StoredTrial] = []
 
-    def check(self, index: int, trial: Trial) -> None:
-        """Start over when what is stored contradicts our record: Optuna lets no finished trial
-        be changed. What else was stored is put again at the next start, when every record is."""
-        self._opened()
-        stored = self._stored[index : index + 1]
-        if stored and not agree(as_optuna(trial, {}, self._params), stored[0]):
-            optuna.delete_study(storage=self._storage, study_name=self._name)
-            self._study = None
+    def write(self, changes: Sequence[_Change]) -> None:
+        """Bring the study to what the changes say, in the order of their places."""
+        try:
+            self._open()
+            if any(self._contradicts(change) for change in changes):
+                self._start_over()
+            for first in range(0, len(changes), _AT_ONCE):
+                self._write(changes[first : first + _AT_ONCE])
+        except BaseException:
+            self._study_id = None  # what is stored is looked at again
+            raise
 
-    def write(self, index: int, trial: Trial | None, values: Mapping[int, float]) -> None:
-        study = self._opened()
-        if index < len(self._stored):
-            self._advance(self._stored[index], trial, values)
-        elif trial is not None and index == len(self._stored):
-            study.add_trial(as_optuna(trial, values, self._params))
-            self._stored = study.get_trials(deepcopy=False)
-
-    def _opened(self) -> optuna.Study:
-        if self._study is None:
-            self._study = optuna.create_study(
-                storage=self._storage,
-                study_name=self._name,
-                direction=optuna_direction(self._direction),
-                load_if_exists=True,
-            )
-            self._stored = self._study.get_trials(deepcopy=False)
-        return self._study
-
-    def _advance(
-        self, stored: FrozenTrial, trial: Trial | None, values: Mapping[int, float]
-    ) -> None:
-        if stored.state.is_finished():
+    def _open(self) -> None:
+        if self._study_id is not None:
             return
-        for epoch, value in sorted(values.items()):
-            if stored.intermediate_values.get(epoch) != value:
-                self._storage.set_trial_intermediate_value(stored._trial_id, epoch, value)
-        if trial is not None and trial.state.is_finished:
-            self._finish(stored, trial)
-
-    def _finish(self, stored: FrozenTrial, trial: Trial) -> None:
-        if trial.cause is not None:
-            self._storage.set_trial_user_attr(stored._trial_id, "cause", str(trial.cause))
-        value = final_value(trial)
-        self._storage.set_trial_state_values(
-            stored._trial_id,
-            optuna_state(trial.state, trial.cause),
-            None if value is None else [value],
+        optuna.create_study(
+            storage=self._storage,
+            study_name=self._name,
+            direction=optuna_direction(self._direction),
+            load_if_exists=True,
         )
-        self._stored = self._opened().get_trials(deepcopy=False)
+        study_id = self._storage.get_study_id_from_name(self._name)
+        with self._storage.engine.connect() as connection:
+            self._stored = stored_trials(connection, study_id)
+        self._study_id = study_id
+
+    def _contradicts(self, change: _Change) -> bool:
+        """Whether what is stored cannot become what our record says: no finished trial changes."""
+        if change.trial is None or change.index >= len(self._stored):
+            return False
+        ours = as_optuna(change.trial, {}, self._params)
+        return not self._stored[change.index].can_become(ours)
+
+    def _start_over(self) -> None:
+        """What else was stored is put again at the next start, when every record is."""
+        optuna.delete_study(storage=self._storage, study_name=self._name)
+        self._study_id = None
+        self._open()
+
+    def _write(self, changes: Sequence[_Change]) -> None:
+        num_known = len(self._stored)
+        added = list(self._added(changes))
+        with self._storage.engine.begin() as connection:
+            if added:
+                self._stored += self._add(connection, added)
+            for change in changes:
+                if change.index < num_known:
+                    self._advance(connection, self._stored[change.index], change)
+
+    def _added(self, changes: Iterable[_Change]) -> Iterator[FrozenTrial]:
+        expected = len(self._stored)
+        for change in changes:
+            if change.trial is not None and change.index == expected:
+                yield as_optuna(change.trial, change.values, self._params)
+                expected += 1
+
+    def _add(self, connection: Any, trials: Sequence[FrozenTrial]) -> list[StoredTrial]:
+        study_id, first = self._study_id, len(self._stored)
+        assert study_id is not None
+        rows = [
+            optuna_rows.trial_row(study_id, number, trial)
+            for number, trial in enumerate(trials, start=first)
+        ]
+        connection.execute(TRIALS.insert(), rows)
+        question = TRIALS.select().with_only_columns(TRIALS.c.trial_id)
+        is_new = (TRIALS.c.study_id == study_id, TRIALS.c.number >= first)
+        keys = connection.scalars(question.where(*is_new).order_by(TRIALS.c.number)).all()
+        added = list(zip(keys, trials, strict=True))
+        for table, rows in optuna_rows.rows_of(added):
+            if rows:
+                connection.execute(table.insert(), rows)
+        return [stored_from(key, trial) for key, trial in added]
+
+    def _advance(self, connection: Any, stored: StoredTrial, change: _Change) -> None:
+        if not stored.is_open:
+            return
+        for epoch, value in sorted(change.values.items()):
+            if stored.values.get(epoch) != value:
+                self._put_epoch(connection, stored, epoch, value)
+        if change.trial is not None and change.trial.state.is_finished:
+            self._finish(connection, stored, change.trial)
+
+    def _put_epoch(self, connection: Any, stored: StoredTrial, epoch: int, value: float) -> None:
+        (row,) = optuna_rows.epoch_rows(stored.key, {epoch: value})
+        if epoch in stored.values:
+            is_it = (EPOCHS.c.trial_id == stored.key, EPOCHS.c.step == epoch)
+            connection.execute(EPOCHS.update().where(*is_it).values(**row))
+        else:
+            connection.execute(EPOCHS.insert(), [row])
+        stored.values[epoch] = value
+
+    def _finish(self, connection: Any, stored: StoredTrial, trial: Trial) -> None:
+        ours = as_optuna(trial, {}, self._params)
+        connection.execute(
+            TRIALS.update()
+            .where(TRIALS.c.trial_id == stored.key)
+            .values(
+                state=ours.state,
+                datetime_start=optuna_rows.naive_utc(ours.datetime_start),
+                datetime_complete=optuna_rows.naive_utc(ours.datetime_complete),
+            )
+        )
+        if trial.cause is not None:
+            rows = optuna_rows.attr_rows(stored.key, {"cause": str(trial.cause)})
+            connection.execute(USER_ATTRS.insert(), rows)
+        if rows := optuna_rows.value_rows(stored.key, ours.value):
+            connection.execute(VALUES.insert(), rows)
+        stored.state, stored.value, stored.values = ours.state, ours.value, {}
 
 
 def _engine_arguments(url: str) -> dict[str, object]:

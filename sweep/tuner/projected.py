@@ -15,7 +15,6 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.trial import FrozenTrial
-from optuna.trial import TrialState as OptunaState
 
 from sweep.records import Params, ParamValue, Trial, TrialState
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
@@ -74,15 +73,6 @@ def final_value(trial: Trial) -> float | None:
     """The value that Optuna's tables hold: for complete and pruned trials only."""
     has_value = trial.state in (TrialState.COMPLETE, TrialState.PRUNED)
     return trial.value if has_value else None
-
-
-def agree(ours: FrozenTrial, stored: FrozenTrial) -> bool:
-    """Whether a stored trial can become what ours says: same params, and no other final state."""
-    if ours.params != stored.params:
-        return False
-    if stored.state is OptunaState.RUNNING:
-        return True
-    return ours.state is stored.state and ours.values == stored.values
 
 
 def _user_attrs(trial: Trial) -> dict[str, Any]:
