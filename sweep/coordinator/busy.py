@@ -10,6 +10,7 @@ from sweep.coordinator.ledger import Ledger
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
 from sweep.spec.study import StudySpec
+from sweep.spec.training import settle_precision
 from sweep.wire import Assignment, EpochReport, Failed, Finished, OnOom
 
 
@@ -46,6 +47,8 @@ def assignment_for(
 ) -> Assignment:
     """What a worker is told of the current attempt of a trial."""
     params = spec.flat_params(trial.params)
+    if spec.recipe.train is None and slot.device.uuid is None:
+        params = settle_precision(params, ledger.versions)
     return Assignment(
         trial=trial.number,
         attempt=trial.attempt,

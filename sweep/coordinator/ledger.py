@@ -50,6 +50,11 @@ class Ledger:
         projection.put(snapshot.trials, snapshot.epochs)
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """What the study was begun with."""
+        return self._study.versions
+
+    @property
     def has_enough(self) -> bool:
         """Whether the finished and the running trials are as many as the study asks for."""
         wanted = self._spec.budget.trials

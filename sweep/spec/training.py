@@ -10,6 +10,9 @@ from sweep.spec.key_kinds import Epochs
 from sweep.spec.kind import Kind, Unfit
 from sweep.spec.kinds import Number, OneOf, OrNone, Switch, Whole
 
+CPU_PRECISION = "cpu_precision"
+"""Among the versions of a study: what precision auto means on its CPUs."""
+
 _DEFAULT_LR = {"sgd": 0.1, "adam": 0.001, "adamw": 0.001, "rmsprop": 0.001}
 
 
@@ -63,7 +66,7 @@ class TrainingValues:
     )
     precision: str = _key(
         OneOf(("auto", "fp32", "bf16", "fp16")),
-        "number format; auto: the fastest safe one",
+        "number format; auto: the fastest safe one; on a CPU a probe finds it, once for a study",
         "auto",
     )
     recalibrate_batch_norm: bool = _key(
@@ -107,6 +110,16 @@ def resolve_training(values: Mapping[str, Any]) -> TrainingValues:
     fitted = {name: _fitted(name, value) for name, value in values.items()}
     optimizer = fitted.get("optimizer", "sgd")
     return TrainingValues(**{"lr": _DEFAULT_LR[optimizer], **fitted})
+
+
+def settle_precision(params: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
+    """The params of a trial on a CPU: `auto` is what the study was begun with there, else fp32.
+
+    So all its trials calculate alike, wherever and whenever it goes on.
+    """
+    if params.get("precision") != "auto":
+        return dict(params)
+    return {**params, "precision": versions.get(CPU_PRECISION, "fp32")}
 
 
 def training_table() -> str:

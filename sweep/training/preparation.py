@@ -4,6 +4,7 @@ import torch
 
 from sweep.errors import DataError
 from sweep.spec.recipe import RecipeSpec
+from sweep.spec.training import CPU_PRECISION
 from sweep.training.dataset import load_dataset
 from sweep.training.faults import is_out_of_memory
 from sweep.training.model import build_model
@@ -31,3 +32,19 @@ def prepare(recipe: RecipeSpec, device: str) -> None:
             seed=0,
             device=torch.device("cpu"),
         )
+
+
+def choices(recipe: RecipeSpec, device: str) -> dict[str, str]:
+    """What this machine settles for a whole study that begins here, by the names of versions.
+
+    On the CPU that is what precision `auto` means for the built-in training.
+    """
+    place = torch.device(device)
+    if place.type != "cpu" or recipe.train is not None:
+        return {}
+    if recipe.data is None or recipe.model is None:
+        return {}
+    # Imported here: a worker on a GPU has no use for it.
+    from sweep.training.probe import cpu_precision
+
+    return {CPU_PRECISION: cpu_precision(recipe.model, load_dataset(recipe.data, place))}

@@ -36,7 +36,7 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
     from sweep.training.device import check_device, versions
     from sweep.training.function import load_train_function
     from sweep.training.memory import limit_memory
-    from sweep.training.preparation import prepare
+    from sweep.training.preparation import choices, prepare
     from sweep.worker.attempt import LetGo, run_attempt
     from sweep.worker.output import redirect_output
 
@@ -47,10 +47,11 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
         spec = RecipeSpec.model_validate_json(recipe)
         function = load_train_function(spec)
         prepare(spec, device)
+        found = versions() | choices(spec, device)
     except SweepError as error:
         channel.send(_refusal(error))
         return
-    channel.send(Ready(pid=os.getpid(), device_name=device_name, versions=versions()))
+    channel.send(Ready(pid=os.getpid(), device_name=device_name, versions=found))
     with contextlib.suppress(LetGo):
         while isinstance(message := channel.receive(), Assignment):
             redirect_output(Path(message.log))
