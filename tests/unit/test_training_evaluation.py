@@ -9,7 +9,8 @@ from torch.nn import functional as F
 from sweep.spec.recipe import DataSpec
 from sweep.training.dataset import load_dataset
 from sweep.training.evaluation import NO_LABEL, evaluate, padded, recalibrate
-from sweep.training.resident import Normalization, Resident, normalization_of
+from sweep.training.resident import normalization_of
+from sweep.training.splits import Dataset, Normalization
 from tests.small_images import NUM_TEST, write_small_images
 
 CPU = torch.device("cpu")
@@ -31,18 +32,18 @@ class Seeing(nn.Module):
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Resident:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     path = write_small_images(tmp_path_factory.mktemp("data") / "images.npz")
     return load_dataset(DataSpec(name="npz", path=str(path)), CPU)
 
 
 @pytest.fixture(scope="module")
-def normalization(data: Resident) -> Normalization:
+def normalization(data: Dataset) -> Normalization:
     return normalization_of(data, "dataset", torch.channels_last)
 
 
 def test_a_limit_of_images_at_once_is_kept_and_changes_nothing(
-    data: Resident, normalization: Normalization
+    data: Dataset, normalization: Normalization
 ) -> None:
     torch.manual_seed(0)
     model = Seeing()
@@ -54,7 +55,7 @@ def test_a_limit_of_images_at_once_is_kept_and_changes_nothing(
 
 
 def test_statistics_are_those_of_all_images_evenly_weighted_also_in_small_chunks(
-    data: Resident, normalization: Normalization
+    data: Dataset, normalization: Normalization
 ) -> None:
     model = Seeing()
     recalibrate(model, data.calibration, normalization, torch.float32, 12)
@@ -64,7 +65,7 @@ def test_statistics_are_those_of_all_images_evenly_weighted_also_in_small_chunks
 
 
 def test_padded_chunks_are_of_one_shape_and_count_only_what_was_there(
-    data: Resident, normalization: Normalization
+    data: Dataset, normalization: Normalization
 ) -> None:
     chunks = list(data.test.chunks(normalization, 7))
     filled = list(padded(chunks))
