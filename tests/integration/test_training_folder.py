@@ -134,6 +134,7 @@ def test_both_ways_give_the_same_batches_chunks_and_statistics(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resident, streamed = both_ways(monkeypatch, spec_of(folder, val_size=10))
+    random_numbers = torch.get_rng_state()
     assert (streamed.num_classes, streamed.in_channels, streamed.image_side) == (3, 3, 16)
     assert resident.validation is not None
     assert streamed.validation is not None
@@ -163,6 +164,7 @@ def test_both_ways_give_the_same_batches_chunks_and_statistics(
             assert torch.equal(mine[0], theirs[0])
             assert torch.equal(mine[1], theirs[1])
             assert mine[0].stride() == theirs[0].stride()
+    assert torch.equal(torch.get_rng_state(), random_numbers), "those are the layers'"
 
 
 def trained(spec: DataSpec) -> list[dict[str, float]]:
