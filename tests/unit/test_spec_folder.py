@@ -103,7 +103,7 @@ def test_a_share_of_each_class_is_held_back_where_there_is_no_test(
 def test_more_images_leave_those_held_back_where_they_are(tmp_path: Path) -> None:
     folder = touch(tmp_path, *numbered("", "a", "b", count=40))
     before = set(names_of(list_folder(folder, 0.2).test, folder))
-    touch(folder, *(f"a/more{number}.jpg" for number in range(40)))
+    touch(folder, *(f"a/-{number}.jpg" for number in range(40)))
     after = set(names_of(list_folder(folder, 0.2).test, folder))
     assert len(before) == 16
     assert len(before & after) >= 12

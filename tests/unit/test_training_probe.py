@@ -88,21 +88,28 @@ def test_without_a_folder_it_is_measured_each_time(
 
 def test_workers_that_start_at_once_measure_once(tmp_path: Path) -> None:
     code = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
+        "import sys\n"
         "from sweep.training.remembered import remembered\n"
         "def measure():\n"
-        "    with open(sys.argv[1], 'a') as file:\n"
-        "        file.write('measured\\n')\n"
+        "    print('measures', flush=True)\n"
+        "    sys.stdin.readline()\n"
         "    return 'bf16'\n"
+        "print('asks', flush=True)\n"
         "print(remembered({'a': 1}, measure))\n"
     )
-    log = tmp_path / "log"
-    command = [sys.executable, "-c", code, str(log)]
-    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    answers = [worker.communicate(timeout=DEADLINE_S)[0] for worker in workers]
-    assert answers == ["bf16\n"] * 4
-    assert log.read_text() == "measured\n"
+    command = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(4)]
+    # whoever measures is kept at it until all the others have asked too
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "asks\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    said = [worker.communicate(timeout=DEADLINE_S)[0].split() for worker in workers]
+    assert sorted(said) == [["bf16"]] * 3 + [["measures", "bf16"]]
 
 
 def test_the_cache_is_where_users_keep_what_can_be_made_anew(
