@@ -7,8 +7,10 @@ but the time.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.utils import data
@@ -25,6 +27,8 @@ from sweep.training.resident import (
     varied,
 )
 from sweep.training.splits import Augmentation, Dataset, Normalization
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 MAX_WORKERS = 8
 
@@ -93,16 +97,16 @@ class StreamedSplit:
         loader = data.DataLoader(
             _Batches(self.files, batches),
             batch_size=None,
+            collate_fn=_as_it_is,
             num_workers=min(torch.get_num_threads(), MAX_WORKERS),
             # one of its own, so that the draws of the layers are the same as without a loader
             generator=torch.Generator(),
-            pin_memory=device.type == "cuda",
             multiprocessing_context="fork",
         )
         for found in loader:
             if isinstance(found, str):
                 raise DataError(found)
-            yield found.to(device, non_blocking=True)
+            yield torch.from_numpy(found).to(device).permute(0, 3, 1, 2).contiguous()
 
 
 class StreamedBatches:
@@ -137,7 +141,7 @@ class StreamedBatches:
             yield self._normalization.apply(images), self._split.labels[each[0]]
 
 
-class _Batches(data.Dataset[Tensor | str]):
+class _Batches(data.Dataset[Pixels | str]):
     """Decodes a batch in a worker process: to bytes, or to the reason why it cannot."""
 
     def __init__(self, files: PictureFiles, batches: Sequence[list[int]]) -> None:
@@ -147,13 +151,18 @@ class _Batches(data.Dataset[Tensor | str]):
     def __len__(self) -> int:
         return len(self._batches)
 
-    def __getitem__(self, number: int) -> Tensor | str:
+    def __getitem__(self, number: int) -> Pixels | str:
         paths = [self._files.paths[row] for row in self._batches[number]]
         try:
-            images = decode(paths, self._files.side, num_threads=1)
+            return decode(paths, self._files.side, num_threads=1)
         except DataError as error:
             return str(error)
-        return torch.from_numpy(images).permute(0, 3, 1, 2).contiguous()
+
+
+def _as_it_is(found: Any) -> Any:
+    """A batch goes through a pipe. torch would put it into shared memory, of which a container has
+    64 MiB."""
+    return found
 
 
 def _split_for(files: PictureFiles, device: torch.device) -> StreamedSplit:
