@@ -7,6 +7,7 @@
     |-- NotFoundError            3  a study, trial or file is not there
     |-- UnusableError            4  something outside cannot be used
     |   |-- DeviceError          4  a GPU is absent or torch cannot use it
+    |   |-- DiskError            4  a disk is full or cannot be written
     |   |-- StorageError         4  the database cannot be used
     |   `-- DataError            4  the data set cannot be read or fetched
     |-- LedByAnotherError        5  another living coordinator leads the study
@@ -74,6 +75,10 @@ class UnusableError(SweepError):
 
 class DeviceError(UnusableError):
     """A device is absent, or torch cannot use it."""
+
+
+class DiskError(UnusableError):
+    """A disk is full or cannot be written."""
 
 
 class StorageError(UnusableError):

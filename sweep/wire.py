@@ -36,11 +36,12 @@ class OnOom(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why a worker cannot start at all: decides the exit code of the command."""
+    """Why a worker cannot work at all: decides the exit code of the command."""
 
     USAGE = "usage"
     DEVICE = "device"
     DATA = "data"
+    DISK = "disk"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)

@@ -13,6 +13,7 @@ _OURS = ("SWEEP_STORAGE", "OPTUNA_STORAGE", "SWEEP_RUN_DIR", "NO_COLOR", "COLUMN
 def environment(**changes: str) -> dict[str, str]:
     """This environment without settings of ours and without a GPU."""
     kept = {name: value for name, value in os.environ.items() if name not in _OURS}
+    kept["PATH"] = f"{Path(SWEEP).parent}{os.pathsep}{kept['PATH']}"
     return {**kept, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", **changes}
 
 

@@ -11,6 +11,7 @@ import math
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from sweep.records import Cause, Checkpoint
@@ -23,13 +24,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("--device", "--recipe"):
         parser.add_argument(name)
-    for name in ("--threads", "--down-fd", "--up-fd"):
+    for name in ("--down-fd", "--up-fd"):
         parser.add_argument(name, type=int)
     options = parser.parse_args()
     start_guard(options.down_fd, options.up_fd)
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
-    if refusal := os.environ.get("SCRIPTED_REFUSAL"):
+    refusal = os.environ.get("SCRIPTED_REFUSAL") or _refuses_again()
+    if refusal:
         channel.send(
             Failed(trial=None, attempt=None, message="no", traceback="", refusal=Refusal(refusal))
         )
@@ -40,6 +42,18 @@ def main() -> None:
     channel.send(Ready(pid=os.getpid(), device_name="scripted", versions={"torch": "none"}))
     while isinstance(message := channel.receive(), Assignment):
         channel.send(_attempt(channel, message))
+
+
+def _refuses_again() -> str | None:
+    """The third worker of a study finds its device broken."""
+    folder = os.environ.get("SCRIPTED_REFUSES_AGAIN")
+    if folder is None:
+        return None
+    for number in range(9):
+        with suppress(FileExistsError):
+            (Path(folder) / f"worker-{number}").touch(exist_ok=False)
+            return "device" if number == 2 else None
+    return None
 
 
 def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
@@ -72,7 +86,7 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
     if act == "exit":
         os._exit(7)
     causes = {"raise": Cause.EXCEPTION, "memory": Cause.OUT_OF_MEMORY}
-    if act in causes or act == "break":
+    if act in {*causes, "break", "disk"}:
         return Failed(
             trial=assignment.trial,
             attempt=assignment.attempt,
@@ -80,6 +94,7 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
             traceback="",
             cause=causes.get(act, Cause.EXCEPTION),
             is_broken_contract=act == "break",
+            refusal=Refusal.DISK if act == "disk" else None,
         )
     return None
 

@@ -121,7 +121,7 @@ def test_importing_a_package_imports_nothing_of_ours():
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_has_one_noun_and_its_functions_are_short(path):
+def test_a_module_and_its_functions_are_short(path):
     source = path.read_text(encoding="utf-8")
     assert ast.get_docstring(ast.parse(source)), "a module says in its docstring what it knows"
     assert len(source.splitlines()) <= MAX_MODULE_LINES

@@ -8,6 +8,8 @@ from typing import IO, TextIO
 
 import typer
 
+from sweep.errors import DiskError
+
 MIN_WIDTH = 40
 
 
@@ -32,6 +34,9 @@ def answer_bytes(data: bytes) -> None:
     except BrokenPipeError as error:
         _silence(sys.stdout)
         raise typer.Exit(0) from error
+    except OSError as error:
+        _silence(sys.stdout)
+        raise DiskError(f"the answer cannot be written: {error.strerror}") from error
 
 
 def tell(text: str) -> None:

@@ -2,13 +2,16 @@
 
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
-from sweep.records import Snapshot
+from sweep.records import Snapshot, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.url import default_url, hide_password
 from sweep.views.best import best
-from sweep.views.display import one_line, show_metric, show_param
+from sweep.views.display import one_line, show_count, show_metric, show_param
 from sweep.views.rows import TrialRow
 
 
@@ -20,8 +23,19 @@ def ending_text(snapshot: Snapshot, storage: str | None) -> str:
     if found:
         lines = [*_best_lines(found[0], snapshot), "", *_next_lines(snapshot, study, place)]
     else:
-        lines = ["no trial is complete: there is no best one", "", *_why_lines(study, place)]
+        lines = ["no trial is complete: there is no best one", *_why_lines(snapshot, study, place)]
+    lines += _waiting_lines(snapshot)
     return "".join(f"{line}\n" for line in lines)
+
+
+def program() -> str:
+    """What to type for this very command: its path where the shell does not find it."""
+    typed = sys.argv[0]
+    if Path(typed).name != "sweep":
+        return "sweep"
+    found = shutil.which("sweep")
+    is_found = found is not None and Path(found).resolve() == Path(typed).resolve()
+    return "sweep" if is_found else shlex.quote(typed)
 
 
 def _place(storage: str | None) -> str:
@@ -42,16 +56,28 @@ def _best_lines(row: TrialRow, snapshot: Snapshot) -> Iterator[str]:
 
 def _next_lines(snapshot: Snapshot, study: str, place: str) -> Iterator[str]:
     by = shlex.quote(_telling_param(snapshot))
-    yield f"the best    sweep best {study}{place}"
-    yield f"compare     sweep export {study}{place} --by {by} --format table"
-    yield f"all trials  sweep export {study}{place} -o trials.csv"
-    yield f"a report    sweep report {study}{place} -o report.html"
-    yield f"browse      sweep dashboard{place}"
+    yield f"the best    {program()} best {study}{place}"
+    yield f"compare     {program()} export {study}{place} --by {by} --format table"
+    yield f"all trials  {program()} export {study}{place} -o trials.csv"
+    yield f"a report    {program()} report {study}{place} -o report.html"
+    yield f"browse      {program()} dashboard{place}"
 
 
-def _why_lines(study: str, place: str) -> Iterator[str]:
-    yield f"why         sweep status {study}{place}"
-    yield f"            sweep logs {study}{place} --trial 0"
+def _why_lines(snapshot: Snapshot, study: str, place: str) -> Iterator[str]:
+    failed = [trial for trial in snapshot.trials if trial.state is TrialState.FAILED]
+    if failed:
+        yield ""
+        yield f"why         {program()} status {study}{place}"
+        yield f"            {program()} logs {study}{place} --trial {failed[-1].number}"
+        yield f"try more    {program()} run {study}{place} --add-trials {len(failed)}"
+        yield f"start anew  {program()} run {study}{place} --name ANOTHER_NAME"
+
+
+def _waiting_lines(snapshot: Snapshot) -> Iterator[str]:
+    waiting = sum(trial.state is TrialState.WAITING for trial in snapshot.trials)
+    if waiting:
+        yield ""
+        yield f"{show_count(waiting, 'trial')} to go on with: run the same command again"
 
 
 def _telling_param(snapshot: Snapshot) -> str:

@@ -34,6 +34,12 @@ class ExportFlags:
         return None if self.output is None else Path(self.output)
 
 
+def form_of(output: str | None) -> str:
+    """The format that a file's ending asks for; csv for any other, and for stdout."""
+    ending = "" if output is None else Path(output).suffix.lower()
+    return {".json": "json", ".md": "md", ".txt": "table"}.get(ending, "csv")
+
+
 def check_flags(flags: ExportFlags) -> None:
     """Returns when the flags go together. Raises UsageError, and for a bad place as files do."""
     if flags.by is not None and flags.table is not None:

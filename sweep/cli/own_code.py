@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from sweep.errors import TrainFunctionError
+from sweep.fleet.process import without_secrets
 from sweep.spec.recipe import RecipeSpec
 
 PATIENCE_S = 300
@@ -27,7 +28,7 @@ def check_own_code(recipe: RecipeSpec) -> None:
             text=True,
             errors="replace",
             timeout=PATIENCE_S,
-            env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+            env={**without_secrets(os.environ), "CUDA_VISIBLE_DEVICES": ""},
         )
     except subprocess.TimeoutExpired as error:
         raise TrainFunctionError(

@@ -72,6 +72,10 @@ def run_folder(flag: str | None) -> Path:
     It need not exist. Raises UnusableError where it cannot be made or written.
     """
     folder = Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
+    try:
+        str(folder.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"--run-dir {str(folder)!r} is no UTF-8; name another folder") from error
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     if not there.is_dir():
         raise UnusableError(f"--run-dir {folder}: {there} is no folder; name another one")

@@ -27,7 +27,7 @@ FormatOption = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         parser=word("--format", OneOf(FORMATS)),
-        help="csv, json and md are whole; table fits the terminal.",
+        help="csv, json and md are whole; table fits the terminal.  [default: the file's, or csv]",
     ),
 ]
 
@@ -81,7 +81,7 @@ def export(
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="These columns only, in this order.")
     ] = None,
-    form: FormatOption = "csv",
+    form: FormatOption = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to this file.")
     ] = None,
@@ -92,10 +92,12 @@ def export(
 ) -> None:
     """Write a table of trials, epochs, attempts, or by one param."""
     from sweep.cli.console import width
-    from sweep.cli.exporting import ExportFlags, check_flags, deliver, exported
+    from sweep.cli.exporting import ExportFlags, check_flags, deliver, exported, form_of
     from sweep.cli.studies import snapshots_of
 
-    flags = ExportFlags(table=table, by=by, columns=columns, form=form, output=output, bom=bom)
+    flags = ExportFlags(
+        table=table, by=by, columns=columns, form=form or form_of(output), output=output, bom=bom
+    )
     check_flags(flags)
     deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
 

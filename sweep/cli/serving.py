@@ -26,12 +26,13 @@ def dashboard(
     storage: StorageOption = None,
 ) -> None:
     """Show the studies in a browser, read-only, until Ctrl-C."""
-    from sweep.cli.console import answer
+    from sweep.cli.console import answer, tell
     from sweep.cli.studies import storage_url
     from sweep.dashboard.server import serve
 
-    announce = answer
-    ended_by = serve(
-        storage_url(storage), host, port, allow_host or (), lambda url: announce(f"{url}\n")
-    )
+    def announce(url: str) -> None:
+        answer(f"{url}\n")
+        tell("read-only; Ctrl-C ends it")
+
+    ended_by = serve(storage_url(storage), host, port, allow_host or (), announce)
     raise typer.Exit(128 + int(ended_by))

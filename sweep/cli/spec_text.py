@@ -6,7 +6,7 @@ from typing import Any
 
 from sweep.cli.grid import facts_text
 from sweep.coordinator.plan import Plan
-from sweep.records import Snapshot
+from sweep.records import Outline
 from sweep.space.space import Space
 from sweep.spec.folder import list_folder
 from sweep.spec.recipe import RecipeSpec
@@ -22,12 +22,12 @@ def spec_text(spec: StudySpec) -> str:
     return facts_text(_facts(spec), _WIDTH)
 
 
-def plan_text(plan: Plan, snapshot: Snapshot | None) -> str:
+def plan_text(plan: Plan, outline: Outline | None) -> str:
     """The study, and what a run would do: where, with what, and which trials come first."""
-    return facts_text([*_facts(plan.spec), *_plan_facts(plan, snapshot)], _WIDTH)
+    return facts_text([*_facts(plan.spec), *_plan_facts(plan, outline)], _WIDTH)
 
 
-def _plan_facts(plan: Plan, snapshot: Snapshot | None) -> Iterator[tuple[str, str]]:
+def _plan_facts(plan: Plan, outline: Outline | None) -> Iterator[tuple[str, str]]:
     slots = plan.slots
     devices = [
         f"{each.device.short_name} ({each.device.name})" for each in slots if each.device.uuid
@@ -37,9 +37,9 @@ def _plan_facts(plan: Plan, snapshot: Snapshot | None) -> Iterator[tuple[str, st
     if plan.extra_trials is not None:
         yield "extra", f"{show_count(plan.extra_trials, 'trial')} more than are finished"
     yield "database", hide_password(plan.url)
-    yield "stored", _stored(snapshot)
+    yield "stored", _stored(outline)
     yield "run folder", str(plan.run_folder.absolute())
-    yield from _first_points(plan.spec, snapshot)
+    yield from _first_points(plan.spec, outline)
     yield "written", "nothing: this was a dry run"
 
 
@@ -62,11 +62,16 @@ def _recipe(recipe: RecipeSpec) -> Iterator[tuple[str, str]]:
     if recipe.train is not None:
         yield "train", recipe.train
     if recipe.data is not None:
-        yield "data", _values(recipe.data.model_dump(exclude_none=True))
+        data = recipe.data.model_dump(exclude_none=True)
+        yield "data", _values(data | {"augment": data["augment"] or "by data set"})
         if recipe.data.name == "folder":
             yield "images", str(list_folder(Path(str(recipe.data.path)), recipe.data.test_split))
     if recipe.model is not None:
-        yield "model", _values(recipe.model.model_dump(exclude_none=True))
+        model = recipe.model.model_dump(exclude_none=True)
+        yield (
+            "model",
+            _values(model if recipe.model.factory is None else {"factory": recipe.model.factory}),
+        )
 
 
 def _space(space: Space) -> Iterator[tuple[str, str]]:
@@ -115,17 +120,17 @@ def _budget(budget: BudgetSpec) -> str:
     return ", ".join(limit for limit in limits if limit is not None) or "none: until it is stopped"
 
 
-def _stored(snapshot: Snapshot | None) -> str:
-    if snapshot is None:
+def _stored(outline: Outline | None) -> str:
+    if outline is None:
         return "nothing yet: a new study"
-    finished = sum(trial.state.is_finished for trial in snapshot.trials)
+    finished = sum(trial.state.is_finished for trial in outline.trials)
     return f"{show_count(finished, 'finished trial')} of it"
 
 
-def _first_points(spec: StudySpec, snapshot: Snapshot | None) -> Iterator[tuple[str, str]]:
+def _first_points(spec: StudySpec, outline: Outline | None) -> Iterator[tuple[str, str]]:
     """The enqueued points, which are certain; the others depend on how trials turn out."""
     title = "first"
-    for params in () if snapshot is not None else spec.enqueue:
+    for params in () if outline is not None else spec.enqueue:
         yield title, show_params(params)
         title = ""
 

@@ -1,5 +1,6 @@
 """Stopping: asking a study's leader to end, and waiting until it has let go."""
 
+import math
 import time
 
 from sweep import clock
@@ -10,7 +11,7 @@ from sweep.errors import LedByAnotherError, UnusableError
 from sweep.records import Lease, RequestKind, Study
 from sweep.store.store import Store
 
-PATIENCE_S = {RequestKind.DRAIN: 40.0, RequestKind.KILL: 15.0}
+PATIENCE_S = 15.0
 EVERY_S = 0.25
 _LEASE_S = 10.0
 
@@ -18,7 +19,8 @@ _LEASE_S = 10.0
 def stopped(store: Store, study: Study, kind: RequestKind) -> None:
     """Nobody leads the study any more, and no request to stop it is left.
 
-    Raises UnusableError when its leader is still there after its time of grace.
+    A leader that drains is waited for as long as it lives: its own grace ends it. Raises
+    UnusableError when it is still there some time after it was to end at once.
     """
     lease = living_lease(store, study)
     if lease is None:
@@ -26,7 +28,7 @@ def stopped(store: Store, study: Study, kind: RequestKind) -> None:
         return
     store.add_request(study.id, kind)
     tell(f"asked pid {lease.holder.pid} on {lease.holder.host} to {_what(kind)}")
-    _wait(store, study, lease, PATIENCE_S[kind])
+    _wait(store, study, lease, PATIENCE_S if kind is RequestKind.KILL else math.inf)
     _forget_requests(store, study)
     tell(f"study {study.name} is stopped; run it again to go on")
 
@@ -43,8 +45,7 @@ def _wait(store: Store, study: Study, lease: Lease, patience_s: float) -> None:
         if clock.monotonic_s() > deadline:
             raise UnusableError(
                 f"pid {lease.holder.pid} on {lease.holder.host} still leads study {study.name} "
-                f"after {patience_s:g} s; look with: sweep status --study {study.name}, "
-                "or end it at once with: sweep stop --now"
+                f"after {patience_s:g} s; look with: sweep status --study {study.name}"
             )
         time.sleep(EVERY_S)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.errors import NotFoundError
-from sweep.records import Lease, Snapshot, Study
+from sweep.records import Lease, Outline, Snapshot, Study
 from sweep.store.store import Store, open_store
 from sweep.store.url import default_url
 
@@ -18,7 +18,7 @@ _SUFFIXES = (".yaml", ".yml")
 class Standing:
     """A study at one moment, and the lease of whoever leads it; None when nobody does."""
 
-    snapshot: Snapshot
+    outline: Outline
     lease: Lease | None
 
 
@@ -41,6 +41,10 @@ def stored_study(store: Store, name_or_file: str) -> Study:
         if found is not None:
             return found
     named = _name_in_file(name_or_file)
+    if named is not None and store.find_study(named) is None:
+        raise NotFoundError(
+            f"study {named} has not been run yet: start it with `sweep run --study {name_or_file}`"
+        )
     return store.study(name_or_file if named is None else named)
 
 
@@ -53,7 +57,7 @@ def snapshots_of(names: Sequence[str], storage: str | None) -> list[Snapshot]:
 
 def standing_of(store: Store, study: Study) -> Standing:
     """The study now, with the lease of a living leader."""
-    return Standing(snapshot=store.snapshot(study.id), lease=living_lease(store, study))
+    return Standing(outline=store.outline(study.id), lease=living_lease(store, study))
 
 
 def living_lease(store: Store, study: Study) -> Lease | None:

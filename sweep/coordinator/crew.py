@@ -26,6 +26,7 @@ class Crew:
         self._fleet = fleet
         self._free: dict[int, Slot] = {}
         self._ready: set[int] = set()
+        self._retired: set[int] = set()
         self._restarts: dict[int, tuple[Slot, float]] = {}
         self._false_starts: dict[int, int] = {}
         self._crashes: dict[int, int] = {}
@@ -54,19 +55,33 @@ class Crew:
         """A slot that was taken is free again."""
         self._free[slot.index] = slot
 
-    def ended(self, slot: Slot, how: str, last_words: str) -> None:
+    def retire(self, slot: Slot) -> bool:
+        """Start no more workers on the slot; whether any other slot is left."""
+        self._retired.add(slot.index)
+        self._free.pop(slot.index, None)
+        self._restarts.pop(slot.index, None)
+        return len(self._retired) < len(self._fleet.slots)
+
+    def ended(self, slot: Slot, how: str, last_words: str) -> DeviceError | None:
         """The slot's worker is gone; another starts, after a pause that doubles each time.
 
-        Raises DeviceError when it ended three times running before it was ready.
+        A DeviceError comes back when it ended three times running before it was ready.
         """
         self._free.pop(slot.index, None)
-        if slot.index not in self._ready:
-            self._count_false_start(slot, how, last_words)
+        if slot.index in self._retired:
+            return None
+        if slot.index not in self._ready and self._is_hopeless(slot):
+            return DeviceError(
+                f"the worker of slot {slot.index} ({slot.device.short_name}) ended "
+                f"{_MAX_FALSE_STARTS} times before it was ready: {how}; it said: "
+                f"{last_words or 'nothing'}"
+            )
         self._ready.discard(slot.index)
         crashes = self._crashes.get(slot.index, 0)
         self._crashes[slot.index] = crashes + 1
         pause_s = 0.0 if crashes == 0 else min(2.0 ** (crashes - 1), _MAX_PAUSE_S)
         self._restarts[slot.index] = slot, monotonic_s() + pause_s
+        return None
 
     def restart_due(self) -> None:
         """Start the workers whose pause is over."""
@@ -81,11 +96,7 @@ class Crew:
         dues = [due for _, due in self._restarts.values()]
         return max(0.0, min(dues) - monotonic_s()) if dues else None
 
-    def _count_false_start(self, slot: Slot, how: str, last_words: str) -> None:
+    def _is_hopeless(self, slot: Slot) -> bool:
         count = self._false_starts.get(slot.index, 0) + 1
         self._false_starts[slot.index] = count
-        if count >= _MAX_FALSE_STARTS:
-            raise DeviceError(
-                f"the worker of slot {slot.index} ({slot.device.short_name}) ended {count} times "
-                f"before it was ready: {how}; it said: {last_words or 'nothing'}"
-            )
+        return count >= _MAX_FALSE_STARTS

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from sweep import __version__, clock
+from sweep.coordinator.adoption import adopt
 from sweep.coordinator.budget import spent
+from sweep.coordinator.busy import kept_for
 from sweep.coordinator.holder import is_known_dead, this_process
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.limits import MemoryLimits
@@ -15,7 +17,7 @@ from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.signals import Signals
 from sweep.fleet.slots import Slot
-from sweep.records import NewStudy, Study
+from sweep.records import NewStudy, Study, TrialState
 from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leadership import Leadership
@@ -44,6 +46,7 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
     with open_store(plan.url, create=True) as store:
         study = store.create_study(_new_study(plan, versions))
         with _leadership(store, study) as leadership:
+            _forget_old_requests(store, leadership)
             spec = _settle_spec(plan, store, leadership)
             with _projection(store, leadership.study, spec) as projection:
                 ledger = _ledger(spec, plan.slots, store, leadership, projection)
@@ -56,6 +59,12 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
                         ledger.attempts.values(), spec.budget, clock.utc_now()
                     ).elapsed_s,
                 )
+
+
+def _forget_old_requests(store: Store, leadership: Leadership) -> None:
+    """What was asked of a leader that is gone is not for this one."""
+    for request in store.pending_requests(leadership.study.id):
+        leadership.finish_request(request.id)
 
 
 def _settle_spec(plan: Plan, store: Store, leadership: Leadership) -> StudySpec:
@@ -85,7 +94,8 @@ def _ledger(
 ) -> Ledger:
     ledger = Ledger(
         spec=spec,
-        snapshot=store.snapshot(leadership.study.id),
+        outline=store.outline(leadership.study.id),
+        values=store.values(leadership.study.id, spec.objective.metric),
         leadership=leadership,
         tuner=Tuner(
             space=spec.space,
@@ -96,7 +106,8 @@ def _ledger(
         projection=projection,
         limits=MemoryLimits(spec, slots, store, leadership),
     )
-    ledger.adopt()
+    for trial in adopt(ledger):
+        kept_for(spec, trial, ledger).finish(is_complete=trial.state is TrialState.COMPLETE)
     ledger.enqueue(spec.enqueue)
     return ledger
 

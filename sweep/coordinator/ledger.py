@@ -7,11 +7,12 @@ learn of it. A crash in between loses an opinion, never a measurement.
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sweep import clock
 from sweep.coordinator.limits import MemoryLimits
-from sweep.records import Cause, Epoch, Params, Snapshot, Trial, TrialState
+from sweep.records import Cause, Epoch, Outline, Params, Trial, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.leadership import Leadership
 from sweep.tuner.projection import Projection
@@ -20,13 +21,17 @@ from sweep.tuner.tuner import Tuner
 
 
 class Ledger:
-    """The trials, attempts and epochs of a study that this process leads."""
+    """The trials and attempts of a study that this process leads, and its open trials' epochs.
+
+    `values` is the objective by trial and epoch, of finished trials too.
+    """
 
     def __init__(
         self,
         *,
         spec: StudySpec,
-        snapshot: Snapshot,
+        outline: Outline,
+        values: Mapping[int, Mapping[int, float]],
         leadership: Leadership,
         tuner: Tuner,
         projection: Projection,
@@ -34,20 +39,20 @@ class Ledger:
     ) -> None:
         self.limits = limits
         self._spec = spec
-        self._study = snapshot.study
+        self._study = outline.study
         self._leadership = leadership
         self._tuner = tuner
         self._projection = projection
-        self.trials = {trial.number: trial for trial in snapshot.trials}
+        self.trials = {trial.number: trial for trial in outline.trials}
         self._numbers: dict[TrialState, set[int]] = {state: set() for state in TrialState}
-        for trial in snapshot.trials:
+        for trial in outline.trials:
             self._numbers[trial.state].add(trial.number)
-        self.attempts = {(each.trial, each.attempt): each for each in snapshot.attempts}
+        self.attempts = {(each.trial, each.attempt): each for each in outline.attempts}
         self._epochs: dict[int, dict[int, Epoch]] = {}
-        for epoch in snapshot.epochs:
+        for epoch in outline.epochs:
             self._epochs.setdefault(epoch.trial, {})[epoch.epoch] = epoch
-        tuner.restore(snapshot.trials, snapshot.epochs, self._study.metric)
-        projection.put(snapshot.trials, snapshot.epochs)
+        tuner.restore(outline.trials, values)
+        projection.restore(outline.trials, values)
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -71,31 +76,28 @@ class Ledger:
         return None if number is None else self.trials[number]
 
     def epochs_of(self, number: int) -> list[Epoch]:
-        """A trial's effective epochs, in order."""
+        """The effective epochs of a trial that is not finished, in order."""
         return [epoch for _, epoch in sorted(self._epochs.get(number, {}).items())]
+
+    def last_epoch(self, number: int) -> Epoch:
+        """The last epoch of the latest attempt that reached one. Raises LookupError for none."""
+        epochs = self._epochs.get(number, {}).values()
+        return sorted(epochs, key=lambda epoch: (epoch.attempt, epoch.epoch))[-1]
 
     def last_value(self, number: int) -> float | None:
         """The objective at the last epoch that has it."""
-        values = [epoch.metrics.get(self._study.metric) for epoch in self.epochs_of(number)]
-        return next((value for value in reversed(values) if value is not None), None)
+        epochs = self._epochs.get(number, {}).values()
+        latest_first = sorted(epochs, key=lambda each: (each.attempt, each.epoch), reverse=True)
+        values = [epoch.metrics.get(self._study.metric) for epoch in latest_first]
+        return next((value for value in values if value is not None), None)
 
-    def adopt(self) -> None:
-        """Take over the trials that a dead coordinator left running.
+    def running(self) -> list[Trial]:
+        """The running trials, by their numbers."""
+        return [self.trials[number] for number in sorted(self._numbers[TrialState.RUNNING])]
 
-        Its last opinion may be lost: an epoch that is stored is judged again, so that a study
-        that was killed goes on as an unbroken one would have.
-        """
-        for number in sorted(self._numbers[TrialState.RUNNING]):
-            trial = self.trials[number]
-            last = self.epochs_of(trial.number)[-1:]
-            if last and None in last[0].metrics.values():
-                self.finish(
-                    trial, TrialState.FAILED, cause=Cause.DIVERGED, message=diverged(last[0])
-                )
-            elif last and not self.is_last(last[0]) and self._tuner.should_prune(trial.number):
-                self.finish(trial, TrialState.PRUNED)
-            else:
-                self.interrupt(trial, cause=Cause.CANCELLED, message="the coordinator ended")
+    def would_prune(self, trial: Trial) -> bool:
+        """Whether the pruner stops a trial after the last epoch that is stored of it."""
+        return self._tuner.should_prune(trial.number)
 
     def enqueue(self, points: Iterable[Params]) -> None:
         """Add those of the given points that no trial has been enqueued with yet."""
@@ -157,9 +159,10 @@ class Ledger:
             return False
         if self.is_last(epoch):
             return False
-        should_prune = self._tuner.should_prune(epoch.trial)
+        if self._tuner.should_prune(epoch.trial):
+            return True  # what the pruner keeps of it is stored with the trial's end
         self._keep_attrs(epoch.trial)
-        return should_prune
+        return False
 
     def finish(
         self,
@@ -168,6 +171,7 @@ class Ledger:
         *,
         cause: Cause | None = None,
         message: str | None = None,
+        ended_at: datetime | None = None,
     ) -> Trial:
         """End a running trial; a complete or pruned one takes the value of its last epoch."""
         value = None if state is TrialState.FAILED else self.last_value(trial.number)
@@ -178,18 +182,26 @@ class Ledger:
             cause=cause,
             value=value,
             message=message,
+            tuner_attrs=self._tuner.attrs(trial.number),
+            ended_at=ended_at,
         )
         self._tuner.tell(trial.number, state, cause, value)
-        self._end_attempt(trial)
+        self._end_attempt(trial, ended_at)
         self._note(finished)
         return finished
 
-    def interrupt(self, trial: Trial, *, cause: Cause, message: str) -> Trial:
+    def interrupt(
+        self, trial: Trial, *, cause: Cause, message: str, ended_at: datetime | None = None
+    ) -> Trial:
         """End a running trial's attempt; the trial waits again."""
         waiting = self._leadership.interrupt(
-            trial=trial.number, attempt=trial.attempt, cause=cause, message=message
+            trial=trial.number,
+            attempt=trial.attempt,
+            cause=cause,
+            message=message,
+            ended_at=ended_at,
         )
-        self._end_attempt(trial)
+        self._end_attempt(trial, ended_at)
         self._note(waiting)
         return waiting
 
@@ -200,9 +212,10 @@ class Ledger:
         self.trials[trial.number] = trial
         self._projection.put((trial,), ())
 
-    def _end_attempt(self, trial: Trial) -> None:
+    def _end_attempt(self, trial: Trial, ended_at: datetime | None) -> None:
         key = trial.number, trial.attempt
-        self.attempts[key] = replace(self.attempts[key], finished_at=clock.utc_now())
+        finished_at = ended_at or clock.utc_now()
+        self.attempts[key] = replace(self.attempts[key], finished_at=finished_at)
 
     def _keep_attrs(self, number: int) -> None:
         attrs = self._tuner.attrs(number)

@@ -15,23 +15,23 @@ from sweep.coordinator.busy import (
     kept_for,
 )
 from sweep.coordinator.crew import Crew
-from sweep.coordinator.ending import Ending, FailureWatch, Strikes, natural_end
+from sweep.coordinator.ending import natural_end
 from sweep.coordinator.events import (
     EpochStored,
     Event,
     Notice,
     SweepEnded,
-    TrialFinished,
-    TrialInterrupted,
     TrialStarted,
 )
 from sweep.coordinator.folders import StudyFolder
-from sweep.coordinator.ledger import Ledger, diverged
+from sweep.coordinator.ledger import Ledger
+from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.refusal import refused
+from sweep.errors import DiskError, SweepError
 from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
-from sweep.records import Cause, Epoch, Trial, TrialState
+from sweep.records import Epoch, Trial
 from sweep.spec.study import StudySpec
 from sweep.wire import (
     Action,
@@ -41,7 +41,6 @@ from sweep.wire import (
     Finished,
     Ready,
     Refusal,
-    Shutdown,
 )
 
 _TICK_S = 1.0
@@ -67,8 +66,7 @@ class Loop:
         self._overseer = overseer
         self._folder = folder
         self._busy: dict[int, Busy] = {}
-        self._strikes = Strikes()
-        self._failures = FailureWatch()
+        self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
         self._is_exhausted = False
 
     def run(self) -> Iterator[Event]:
@@ -131,8 +129,8 @@ class Loop:
                 yield from self._on_ended(slot, how, last_words)
             case Received(slot=slot, message=Ready()):
                 self._crew.ready(slot)
-            case Received(message=Failed(refusal=Refusal()) as failed):
-                raise refused(failed)
+            case Received(slot=slot, message=Failed(refusal=Refusal()) as failed):
+                yield self._retire(slot, refused(failed))
             case Received(slot=slot, message=EpochReport() | Finished() | Failed() as message):
                 busy = self._busy.get(slot.index)
                 if busy is not None and is_current(message, busy.trial):
@@ -146,17 +144,16 @@ class Loop:
             case Finished():
                 del self._busy[busy.slot.index]
                 self._crew.give_back(busy.slot)
-                yield self._conclude(busy)
+                yield self._outcomes.concluded(busy)
             case Failed():
                 del self._busy[busy.slot.index]
-                self._fleet.send(busy.slot, Shutdown())  # a fresh process takes its place
-                judged = busy.verdict is not None  # it failed to stop: what was decided stands
-                yield self._conclude(busy) if judged else self._on_failed(busy, message)
+                self._fleet.kill(busy.slot)  # a fresh process takes its place
+                yield self._outcomes.failed(busy, message)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
         epoch = epoch_from(report)
         if self._ledger.store_epoch(epoch):
-            self._strikes.forgive(epoch.trial)
+            self._outcomes.progressed(busy.trial)
         busy.verdict = self._verdict(report, epoch)
         action = Action.CONTINUE if busy.verdict is None else Action.STOP
         self._fleet.send(
@@ -176,62 +173,18 @@ class Loop:
             return Verdict.DRAINED
         return None
 
-    def _conclude(self, busy: Busy) -> Event:
-        match busy.verdict:
-            case Verdict.DRAINED:
-                return self._interrupt(busy, Cause.CANCELLED, "stopped")
-            case Verdict.PRUNED:
-                return self._finish(busy, TrialState.PRUNED)
-            case Verdict.DIVERGED:
-                message = diverged(self._ledger.epochs_of(busy.trial.number)[-1])
-                return self._finish(busy, TrialState.FAILED, Cause.DIVERGED, message)
-            case _ if self._ledger.last_value(busy.trial.number) is None:
-                message = f"ended without the metric {self._spec.objective.metric}"
-                return self._finish(busy, TrialState.FAILED, Cause.EXCEPTION, message)
-            case _:
-                return self._finish(busy, TrialState.COMPLETE)
-
-    def _on_failed(self, busy: Busy, failed: Failed) -> Event:
-        has_epochs = bool(self._ledger.epochs_of(busy.trial.number))
-        if failed.is_broken_contract:
-            self._overseer.end(Ending(reason=failed.message, exit_code=1))
-        elif failed.cause is Cause.EXCEPTION and has_epochs:
-            return self._retry(busy, failed.cause, failed.message)
-        return self._finish(busy, TrialState.FAILED, failed.cause, failed.message)
-
     def _on_ended(self, slot: Slot, how: str, last_words: str) -> Iterator[Event]:
-        self._crew.ended(slot, how, last_words)
-        busy = self._busy.pop(slot.index, None)
-        if busy is None:
-            return
-        if self._overseer.must_kill:
-            yield self._interrupt(busy, Cause.CANCELLED, "stopped")
-        elif busy.verdict is not None:
-            yield self._conclude(busy)
-        else:
-            yield self._retry(busy, Cause.LOST, f"the worker {how}")
+        if busy := self._busy.pop(slot.index, None):
+            yield self._outcomes.lost(busy, how)
+        if fault := self._crew.ended(slot, how, last_words):
+            yield self._retire(slot, fault)
 
-    def _retry(self, busy: Busy, cause: Cause, message: str) -> Event:
-        if self._strikes.is_out(busy.trial.number):
-            return self._finish(busy, TrialState.FAILED, cause, message)
-        return self._interrupt(busy, cause, message)
-
-    def _interrupt(self, busy: Busy, cause: Cause, message: str) -> TrialInterrupted:
-        trial = self._ledger.interrupt(busy.trial, cause=cause, message=message)
-        return TrialInterrupted(slot=busy.slot, trial=trial, message=message)
-
-    def _finish(
-        self,
-        busy: Busy,
-        state: TrialState,
-        cause: Cause | None = None,
-        message: str | None = None,
-    ) -> TrialFinished:
-        trial = self._ledger.finish(busy.trial, state, cause=cause, message=message)
-        busy.kept.finish(is_complete=state is TrialState.COMPLETE)
-        if ending := self._failures.note(trial):
-            self._overseer.end(ending)
-        return TrialFinished(slot=busy.slot, trial=trial)
+    def _retire(self, slot: Slot, fault: SweepError) -> Notice:
+        """Go on without a slot that cannot work; raise its fault when it was the last one."""
+        is_of_all = isinstance(fault, DiskError)
+        if is_of_all or not self._crew.retire(slot):
+            raise fault
+        return Notice(text=f"going on without {slot.device.short_name}: {fault}")
 
     def _oversee(self) -> Iterator[Event]:
         had_ending = self._overseer.ending is not None

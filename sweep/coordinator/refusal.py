@@ -1,12 +1,13 @@
 """Refusals: a worker that cannot work at all, as the error that ends the command."""
 
-from sweep.errors import DataError, DeviceError, SweepError, TrainFunctionError
+from sweep.errors import DataError, DeviceError, DiskError, SweepError, TrainFunctionError
 from sweep.wire import Failed, Refusal
 
 _ERRORS: dict[Refusal, type[SweepError]] = {
     Refusal.USAGE: TrainFunctionError,
     Refusal.DEVICE: DeviceError,
     Refusal.DATA: DataError,
+    Refusal.DISK: DiskError,
 }
 
 

@@ -61,7 +61,8 @@ def _wait_for_worker(fleet: LocalFleet, crew: Crew, signals: Signals) -> dict[st
                 case Received(message=Failed() as failed):
                     raise refused(failed)
                 case Ended(slot=slot, how=how, last_words=last_words):
-                    crew.ended(slot, how, last_words)
+                    if fault := crew.ended(slot, how, last_words):
+                        raise fault
         crew.restart_due()
     return found
 

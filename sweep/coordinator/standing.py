@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sweep.coordinator.holder import is_known_dead
 from sweep.errors import DeviceError, NotFoundError, UsageError
 from sweep.fleet.slots import Slot
-from sweep.records import Snapshot
+from sweep.records import Outline
 from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leases import led_by_another
@@ -16,11 +16,11 @@ from sweep.store.store import open_store, validate_url
 class Standing:
     """What is stored of a study, if anything, and the spec to go on with."""
 
-    snapshot: Snapshot | None
+    outline: Outline | None
 
     def nothing_left(self, spec: StudySpec) -> str | None:
         """Why nothing is left to do, in words; None while there is something."""
-        trials = () if self.snapshot is None else self.snapshot.trials
+        trials = () if self.outline is None else self.outline.trials
         finished = [trial for trial in trials if trial.state.is_finished]
         if spec.budget.trials is not None and len(finished) >= spec.budget.trials:
             return "all trials are finished"
@@ -32,11 +32,11 @@ class Standing:
 
     def check_devices(self, slots: tuple[Slot, ...], *, allows_cpu: bool) -> None:
         """Raises DeviceError when a study that ran on GPUs would go on on the CPU unasked."""
-        if allows_cpu or self.snapshot is None or any(slot.device.uuid for slot in slots):
+        if allows_cpu or self.outline is None or any(slot.device.uuid for slot in slots):
             return
-        if any(attempt.device != "cpu" for attempt in self.snapshot.attempts):
+        if any(attempt.device != "cpu" for attempt in self.outline.attempts):
             raise DeviceError(
-                f"study {self.snapshot.study.name} ran on GPUs and this machine shows none: "
+                f"study {self.outline.study.name} ran on GPUs and this machine shows none: "
                 "make one visible (see nvidia-smi), or go on without with --cpu 2"
             )
 
@@ -51,16 +51,16 @@ def found_standing(url: str, spec: StudySpec) -> Standing:
     try:
         store = open_store(url, create=False)
     except NotFoundError:
-        return Standing(snapshot=None)
+        return Standing(outline=None)
     with store:
         study = store.find_study(spec.study)
         if study is None:
-            return Standing(snapshot=None)
+            return Standing(outline=None)
         lease = store.leader(study.id)
         if lease is not None and lease.is_current and not is_known_dead(lease.holder):
             raise led_by_another(study, lease)
         _check_unchanged(StudySpec.from_json(study.spec), spec)
-        return Standing(snapshot=store.snapshot(study.id))
+        return Standing(outline=store.outline(study.id))
 
 
 def _check_unchanged(stored: StudySpec, spec: StudySpec) -> None:

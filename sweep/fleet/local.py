@@ -82,14 +82,11 @@ class LocalFleet:
     def start(self, slot: Slot) -> None:
         """Start the slot's worker."""
         log = Path(self._logs) / f"worker-{slot.index}.log"
+        log.parent.mkdir(exist_ok=True)  # a cleaner of temporary files may have been here
         worker = WorkerProcess(slot, self._program, self._recipe, log)
         self._workers[slot.index] = worker
         self._selector.register(worker.up_fd, selectors.EVENT_READ, slot)
         self._selector.register(worker.pid_fd, selectors.EVENT_READ, slot)
-
-    def is_running(self, slot: Slot) -> bool:
-        """Whether the slot has a worker that has not been reaped."""
-        return slot.index in self._workers
 
     def pid(self, slot: Slot) -> int:
         """The process id of the slot's worker."""
@@ -151,7 +148,10 @@ class LocalFleet:
 
 
 def _last_line(log: Path) -> str:
-    lines = log.read_text(errors="replace").split("\n")
+    try:
+        lines = log.read_text(errors="replace").split("\n")
+    except OSError:
+        return ""
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

@@ -93,7 +93,6 @@ def _arguments(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
     limit = slot.memory_limit_bytes
     return [
         f"--device={slot.torch_device}",
-        f"--threads={slot.num_threads}",
         f"--down-fd={down_fd}",
         f"--up-fd={up_fd}",
         f"--recipe={recipe}",
@@ -101,8 +100,13 @@ def _arguments(slot: Slot, recipe: str, down_fd: int, up_fd: int) -> list[str]:
     ]
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for code of a user's: nothing in it opens the database."""
+    return {name: value for name, value in environment.items() if name not in _WITHHELD}
+
+
 def _environment(slot: Slot, inherited: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in inherited.items() if name not in _WITHHELD}
+    kept = without_secrets(inherited)
     threads = str(slot.num_threads)
     return kept | {
         "CUDA_VISIBLE_DEVICES": slot.device.uuid or "",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from sweep.records import Direction
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
 from sweep.space.space import Space
 from sweep.spec.document import Place, dotted
@@ -85,6 +86,10 @@ def _check_metric(reader: Reader, draft: Draft) -> None:
         advice = f"did you mean {slip}?" if slip in METRICS else key_hint(metric, METRICS)
         message = f"objective.metric is '{metric}', which the built-in training does not measure"
         reader.complain(place, f"{message}; {advice}")
+    better = Direction.MINIMIZE if metric.endswith("_loss") else Direction.MAXIMIZE
+    if metric in METRICS and draft.objective.direction is not better:
+        message = f"objective.direction is {draft.objective.direction}, the worst {metric} first"
+        reader.complain(("objective", "direction"), f"{message}; write {better}")
     data = draft.recipe.data
     if metric.startswith("val_") and data is not None and not reader.has(("data", "val_size")):
         message = f"objective.metric {metric} needs validation images; add data.val_size"

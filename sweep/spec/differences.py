@@ -45,7 +45,7 @@ class Difference:
     kind: Kind
 
     def __str__(self) -> str:
-        return f"{self.key}: {_shown(self.stored)} -> {_shown(self.new)}"
+        return f"{self.key.removeprefix('recipe.')}: {_shown(self.stored)} -> {_shown(self.new)}"
 
 
 def differences(stored: StudySpec, new: StudySpec) -> list[Difference]:

@@ -92,6 +92,8 @@ def _check_split(path: Path, split: str, images: _Header, labels: _Header) -> No
     if images.dtype != "|u1" or len(images.shape) not in (3, 4) or 0 in images.shape:
         allowed = "uint8 of shape N,H,W,C, or N,H,W for grey ones"
         raise Unfit(f"names {path}, whose x_{split} is {images}; it takes {allowed}")
+    if len(images.shape) == 4 and images.shape[1] in (1, 3) and images.shape[3] > 4:
+        raise Unfit(f"names {path}, whose x_{split} is {images}, N,C,H,W; it takes N,H,W,C")
     if labels.dtype[1:2] not in ("i", "u") or labels.shape != images.shape[:1]:
         allowed = f"{images.shape[0]} whole numbers, one for each image"
         raise Unfit(f"names {path}, whose y_{split} is {labels}; it takes {allowed}")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sweep.records import Cause, Params, TrialState
@@ -33,12 +34,17 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """How a trial ended: a cause goes with failed, a value with complete and often pruned."""
+    """How a trial ended: a cause goes with failed, a value with complete and often pruned.
+
+    `tuner_attrs` None leaves what the tuner keeps with it; `ended_at` None means now.
+    """
 
     state: TrialState
     cause: Cause | None
     value: float | None
     message: str | None
+    tuner_attrs: Mapping[str, Any] | None = None
+    ended_at: datetime | None = None
 
     def __post_init__(self) -> None:
         assert self.state.is_finished, f"{self.state} is no end"

@@ -1,6 +1,7 @@
 """Leadership: the writer's hold on one study; each verb is one transaction that it fences."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -128,25 +129,47 @@ class Leadership:
         cause: Cause | None = None,
         value: float | None = None,
         message: str | None = None,
+        tuner_attrs: Mapping[str, Any] | None = None,
+        ended_at: datetime | None = None,
     ) -> Trial:
         """The running trial and its attempt have ended: complete, pruned or failed.
 
-        A cause goes with failed, a finite value with complete; pruned may have one. Raises
+        A cause goes with failed, a finite value with complete; pruned may have one. What the
+        tuner keeps stays where `tuner_attrs` is None; `ended_at` None means now. Raises
         StaleAttemptError unless the attempt is the current one of a running trial.
         """
-        ending = Ending(state=state, cause=cause, value=value, message=message)
+        ending = Ending(
+            state=state,
+            cause=cause,
+            value=value,
+            message=message,
+            tuner_attrs=tuner_attrs,
+            ended_at=ended_at,
+        )
         return self._write(lambda c: trials.finish(c, self.study.id, trial, attempt, ending))
 
     def interrupt(
-        self, *, trial: int, attempt: int, cause: Cause, message: str | None = None
+        self,
+        *,
+        trial: int,
+        attempt: int,
+        cause: Cause,
+        message: str | None = None,
+        ended_at: datetime | None = None,
     ) -> Trial:
-        """The attempt has failed with the cause; its trial waits again.
+        """The attempt has failed with the cause, now or at `ended_at`; its trial waits again.
 
         Raises StaleAttemptError unless the attempt is the current one of a running trial.
         """
         return self._write(
             lambda c: trials.interrupt(
-                c, self.study.id, trial, attempt, cause=cause, message=message
+                c,
+                self.study.id,
+                trial,
+                attempt,
+                cause=cause,
+                message=message,
+                ended_at=ended_at,
             )
         )
 

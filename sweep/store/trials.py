@@ -104,9 +104,11 @@ def finish(
         "state": ending.state,
         "cause": ending.cause,
         "message": rows.clean_text(ending.message),
-        "finished_at": utc_now(),
+        "finished_at": ending.ended_at or utc_now(),
     }
-    statement = _running(study_id, trial, attempt).values(**end, value=ending.value)
+    kept = ending.tuner_attrs
+    attrs = {} if kept is None else {"tuner_attrs": rows.to_json(kept)}
+    statement = _running(study_id, trial, attempt).values(**end, **attrs, value=ending.value)
     if connection.execute(statement).rowcount == 0:
         current = reads.trial(connection, study_id, trial)
         found = (current.attempt, current.state, current.cause, current.value)
@@ -125,6 +127,7 @@ def interrupt(
     *,
     cause: Cause,
     message: str | None,
+    ended_at: datetime | None,
 ) -> Trial:
     """The attempt has failed, and its trial waits for another.
 
@@ -140,7 +143,7 @@ def interrupt(
         "state": TrialState.FAILED,
         "cause": cause,
         "message": rows.clean_text(message),
-        "finished_at": utc_now(),
+        "finished_at": ended_at or utc_now(),
     }
     connection.execute(_attempt(study_id, trial, attempt).values(**end))
     return reads.trial(connection, study_id, trial)

@@ -6,18 +6,22 @@ from sweep.errors import DataError
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import CPU_PRECISION
 from sweep.training.dataset import load_dataset
+from sweep.training.factory import load_factory
 from sweep.training.faults import is_out_of_memory
 from sweep.training.model import build_model
 
 
 def prepare(recipe: RecipeSpec, device: str) -> None:
-    """The built-in training's data set lies on the device; a user's function loads its own.
+    """The built-in training's data set lies on the device and the user's model factory is there;
+    a train function of a user's own loads what it needs.
 
     Raises DataError when the data set cannot be found, fetched or read, or has no room there, or
-    when the weights to start from are another model's.
+    when the weights to start from are another model's; TrainFunctionError without a factory.
     """
     if recipe.train is not None or recipe.data is None:
         return
+    if recipe.model is not None and recipe.model.factory is not None:
+        load_factory(recipe.model.factory)
     try:
         data = load_dataset(recipe.data, torch.device(device))
     except (RuntimeError, MemoryError) as error:

@@ -208,7 +208,8 @@ class _VersionTables:
 def _engine_arguments(url: str) -> dict[str, object]:
     if url.startswith("sqlite"):
         return {"connect_args": {"timeout": 60}}
-    return {"pool_pre_ping": True}
+    reach = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 30_000}
+    return {"pool_pre_ping": True, "connect_args": reach}
 
 
 def _escaped(url: str) -> str:

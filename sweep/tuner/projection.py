@@ -15,6 +15,7 @@ from sweep.tuner.optuna_tables import OptunaTables
 _log = logging.getLogger(__name__)
 
 _RETRY_S = 5.0
+_CLOSE_S = 15.0
 
 
 class Projection:
@@ -40,6 +41,7 @@ class Projection:
         self._changed = threading.Condition()
         self._trials: dict[int, Trial] = {}
         self._values: dict[int, dict[int, float]] = {}
+        self._complaint = ""
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="projection", daemon=True)
 
@@ -56,7 +58,17 @@ class Projection:
         with self._changed:
             self._is_closing = True
             self._changed.notify()
-        self._thread.join()
+        self._thread.join(_CLOSE_S)
+        if self._thread.is_alive():
+            _log.warning("Optuna's tables are not up to date; the study's next run mends them")
+
+    def restore(self, trials: Iterable[Trial], values: Mapping[int, Mapping[int, float]]) -> None:
+        """Have all that is known written, where it is not; `values` by trial and epoch."""
+        with self._changed:
+            self._trials.update((trial.number, trial) for trial in trials)
+            for number, of_trial in values.items():
+                self._values.setdefault(number, {}).update(of_trial)
+            self._changed.notify()
 
     def put(self, trials: Iterable[Trial], epochs: Iterable[Epoch]) -> None:
         """Have these trials and epochs written; later records replace earlier ones."""
@@ -107,7 +119,9 @@ class Projection:
                 self._values[number] = {**old, **self._values.get(number, {})}
 
     def _pause_after(self, error: Exception) -> bool:
-        first_line = (str(error) or type(error).__name__).splitlines()[0]
-        _log.warning("Optuna's tables lag behind, training goes on: %s", first_line)
+        complaint = (str(error) or type(error).__name__).splitlines()[0]
+        if complaint != self._complaint:
+            self._complaint = complaint
+            _log.warning("Optuna's tables lag behind, training goes on: %s", complaint)
         with self._changed:
             return self._changed.wait_for(lambda: self._is_closing, timeout=_RETRY_S)

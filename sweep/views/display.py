@@ -52,8 +52,8 @@ def show_number(value: float) -> str:
 
 
 def show_percent(fraction: float) -> str:
-    """A fraction 0..1 as a percentage with two decimals: 97.22%."""
-    return f"{fraction * 100:.2f}%"
+    """A fraction 0..1 as a percentage with two decimals: 97.22%; what is no fraction as it is."""
+    return f"{fraction * 100:.2f}%" if abs(fraction) <= 1 else show_number(fraction)
 
 
 def show_metric(metric: str, value: float | None) -> str:

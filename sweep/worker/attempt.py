@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sweep.clock import monotonic_s
-from sweep.errors import BrokenContractError, DamagedCheckpointError
+from sweep.errors import BrokenContractError, DamagedCheckpointError, DiskError
 from sweep.records import Cause, Checkpoint
 from sweep.training.checkpoint import LoadedCheckpoint, load_checkpoint, save_checkpoint
 from sweep.training.function import EpochResult, TrainFunction, epochs_of
@@ -89,6 +89,7 @@ class _Attempt:
 
     def _train(self) -> bool:
         assignment = self._assignment
+        _remove_partial_files(Path(assignment.folder))
         loaded = _newest_readable(self._saved)
         if loaded is None and assignment.attempt > 1:
             print_line(f"no state was saved: attempt {assignment.attempt} starts over")
@@ -102,6 +103,7 @@ class _Attempt:
         with closing(results):
             for epoch, (result, seconds) in enumerate(_timed(results), start=first_epoch):
                 has_metric = has_metric or assignment.metric in result.metrics
+                print_line(epoch_line(epoch, result))
                 if epoch >= self._num_reported and self._report(epoch, result, seconds):
                     return True
         if not has_metric:
@@ -147,13 +149,26 @@ def _newest_readable(checkpoints: list[Checkpoint]) -> LoadedCheckpoint | None:
     return None
 
 
+def _remove_partial_files(folder: Path) -> None:
+    """Checkpoints that a worker was killed in the middle of writing."""
+    for partial in folder.glob("*.partial"):
+        partial.unlink(missing_ok=True)
+
+
 def _save(assignment: Assignment, epoch: int, result: EpochResult) -> Checkpoint | None:
     is_due = (epoch + 1) % assignment.checkpoint_every == 0
     is_last = epoch + 1 == assignment.params.get("epochs")
     if result.state is None or not assignment.keeps_checkpoints or not (is_due or is_last):
         return None
-    path = Path(assignment.folder) / f"a{assignment.attempt}-e{epoch}.pt"
-    return save_checkpoint(path, result.state, epoch, result.metrics)
+    folder = Path(assignment.folder)
+    path = folder / f"a{assignment.attempt}-e{epoch}.pt"
+    try:
+        return save_checkpoint(path, result.state, epoch, result.metrics)
+    except OSError as error:
+        raise DiskError(
+            f"a checkpoint cannot be written to {folder}: {error.strerror}; make room there and "
+            "run the same command again"
+        ) from error
 
 
 def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:
@@ -163,6 +178,12 @@ def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:
             return answer.action
         case _:
             raise LetGo
+
+
+def epoch_line(epoch: int, result: EpochResult) -> str:
+    """An epoch and its metrics in one line of the log; epochs count from 1 there."""
+    metrics = "  ".join(f"{name} {value:.4g}" for name, value in result.metrics.items())
+    return f"epoch {epoch + 1}: {metrics}"
 
 
 def print_line(text: str) -> None:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from sweep.errors import DataError, DeviceError, SweepError, TrainFunctionError
+from sweep.errors import DataError, DeviceError, DiskError, SweepError, TrainFunctionError
 from sweep.wire import Assignment, Failed, Ready, Refusal
 from sweep.worker.channel import Channel
 from sweep.worker.lifeline import start_guard
@@ -17,6 +17,7 @@ _REFUSALS = {
     TrainFunctionError: Refusal.USAGE,
     DeviceError: Refusal.DEVICE,
     DataError: Refusal.DATA,
+    DiskError: Refusal.DISK,
 }
 
 
@@ -54,8 +55,19 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
     channel.send(Ready(pid=os.getpid(), device_name=device_name, versions=found))
     with contextlib.suppress(LetGo):
         while isinstance(message := channel.receive(), Assignment):
-            redirect_output(Path(message.log))
+            try:
+                redirect_output(Path(message.log))
+            except OSError as error:
+                channel.send(_refusal(_unwritable(message.log, error)))
+                return
             channel.send(run_attempt(function, message, device, channel.send, channel.receive))
+
+
+def _unwritable(log: str, error: OSError) -> DiskError:
+    return DiskError(
+        f"the log {log} cannot be written: {error.strerror}; make room there and run the same "
+        "command again"
+    )
 
 
 def _refusal(error: SweepError) -> Failed:
@@ -74,7 +86,6 @@ def _refusal(error: SweepError) -> Failed:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sweep.worker", description=__doc__)
     parser.add_argument("--device", required=True)
-    parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--down-fd", type=int, required=True)
     parser.add_argument("--up-fd", type=int, required=True)
     parser.add_argument("--recipe", required=True)

@@ -3,12 +3,12 @@
 import math
 import traceback
 
-from sweep.errors import BrokenContractError
+from sweep.errors import BrokenContractError, DiskError
 from sweep.records import Cause, ParamValue
 from sweep.training.faults import is_out_of_memory
 from sweep.training.function import EpochResult
 from sweep.training.memory import peak_memory_bytes
-from sweep.wire import Assignment, EpochReport, Failed
+from sweep.wire import Assignment, EpochReport, Failed, Refusal
 
 _OWN_COLUMNS = ("lr", "epoch_s", "images_per_s", "peak_memory_bytes")
 
@@ -44,6 +44,7 @@ def failure_of(assignment: Assignment, error: BaseException) -> Failed:
         traceback=_sendable("".join(traceback.format_exception(error)))[-20_000:],
         cause=Cause.OUT_OF_MEMORY if is_out_of_memory(error) else Cause.EXCEPTION,
         is_broken_contract=isinstance(error, BrokenContractError),
+        refusal=Refusal.DISK if isinstance(error, DiskError) else None,
     )
 
 
@@ -62,7 +63,7 @@ def describe(error: BaseException) -> str:
     """An exception in one line: its type and the first line of what it says."""
     lines = _sendable(str(error)).strip().splitlines()
     said = lines[0][:500] if lines else ""
-    if isinstance(error, BrokenContractError):
+    if isinstance(error, BrokenContractError | DiskError):
         return said
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 

@@ -8,11 +8,18 @@ from pathlib import Path
 import optuna
 import pytest
 
-from sweep.coordinator.events import EpochStored, SweepEnded, TrialFinished, TrialStarted
+from sweep.coordinator.events import (
+    EpochStored,
+    Notice,
+    SweepEnded,
+    TrialFinished,
+    TrialStarted,
+)
 from sweep.coordinator.session import run_study
 from sweep.errors import (
     DataError,
     DeviceError,
+    DiskError,
     LedByAnotherError,
     StorageError,
     TrainFunctionError,
@@ -20,6 +27,7 @@ from sweep.errors import (
 )
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
 from sweep.space.distributions import Categorical, Float
+from sweep.space.space import Space
 from sweep.spec.study import BudgetSpec, CheckpointsSpec, PrunerSpec, SearchSpec
 from sweep.store.store import open_store
 from tests.scripted import (
@@ -184,19 +192,12 @@ def test_a_broken_train_function_stops_the_study_at_its_first_trial(tmp_path: Pa
 
 
 def test_a_study_whose_first_five_trials_fail_alike_stops_and_says_so(tmp_path: Path) -> None:
-    space = space_of(quality=Float(low=0.1, high=1.0), act=Categorical(choices=("raise", "fine")))
-    spec = scripted_spec(space, trials=20, training={"at": 0})
-    always = scripted_spec(
-        space_of(quality=Float(low=0.1, high=1.0)),
-        trials=20,
-        training={"at": 0, "act": "raise"},
-    )
-    plan = scripted_plan(tmp_path, always)
+    spec = scripted_spec(trials=20, training={"at": 0, "act": "raise"})
+    plan = scripted_plan(tmp_path, spec)
     ended = run_to_end(plan)
     assert ended.exit_code == 1
     assert ended.reason == "the first 5 trials all failed alike: acted: raise"
     assert len(stored(plan).trials) == 5
-    assert spec.study == always.study
 
 
 def test_a_study_without_a_complete_trial_exits_with_1(tmp_path: Path) -> None:
@@ -278,20 +279,69 @@ def test_a_study_that_was_killed_over_and_over_equals_an_unbroken_one(
 
 
 def test_a_free_slot_gets_its_next_trial_whatever_the_others_do(tmp_path: Path) -> None:
-    space = space_of(slow=Categorical(choices=(0.4, 0.0)), more=Categorical(choices=(1, 2, 3, 4)))
-    spec = scripted_spec(
-        space, search=SearchSpec(sampler="grid"), epochs=2, training={"quality": 0.5}
+    slow_then_fast = Space(
+        configurations=({"slow": 1.0, "more": 0}, *({"slow": 0.0, "more": n} for n in range(1, 7)))
     )
+    spec = scripted_spec(slow_then_fast, epochs=3, training={"quality": 0.5})
+    finished = [
+        event.trial.number
+        for event in run_study(scripted_plan(tmp_path, spec, slots=2))
+        if isinstance(event, TrialFinished)
+    ]
+    assert finished == [1, 2, 3, 4, 5, 6, 0]
+
+
+def test_the_time_after_a_coordinators_death_is_in_no_budget(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=1, epochs=4, training={"slow": 0.05}))
+    run_until(plan, EpochStored, 2)
+    run_to_end(plan)
+    first, second = stored(plan).attempts
+    assert (first.cause, first.message) == (Cause.CANCELLED, "the coordinator ended")
+    assert first.finished_at == stored(plan).epochs[1].stored_at
+    assert second.started_at > first.finished_at
+
+
+@pytest.mark.parametrize("pruner", ["asha", "median", "hyperband"])
+def test_a_study_that_was_killed_where_a_trial_is_pruned_prunes_it_all_the_same(
+    tmp_path: Path, pruner: str
+) -> None:
+    search = SearchSpec.model_validate(
+        {"sampler": "grid", "pruner": {"name": pruner, "startup_trials": 1, "min_epochs": 1}}
+    )
+    space = space_of(quality=Categorical(choices=(0.9, 0.8, 0.1, 0.2, 0.7)))
+    spec = scripted_spec(space, epochs=4, search=search)
+    unbroken = scripted_plan(tmp_path / "unbroken", spec)
+    run_to_end(unbroken)
+    pruned = [trial for trial in stored(unbroken).trials if trial.state is TrialState.PRUNED]
+    assert pruned
+    epochs = enumerate(stored(unbroken).epochs, start=1)
+    last = max(count for count, epoch in epochs if epoch.trial == pruned[0].number)
+    broken = scripted_plan(tmp_path / "broken", spec)
+    run_until(broken, EpochStored, last)
+    run_to_end(broken)
+    assert _outcomes(stored(broken)) == _outcomes(stored(unbroken))
+    assert _measurements(stored(broken)) == _measurements(stored(unbroken))
+
+
+def test_a_full_disk_ends_the_run_and_no_trial(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts("disk", "fine")))
+    with pytest.raises(DiskError, match="acted: disk"):
+        run_to_end(plan)
+    assert not any(trial.state.is_finished for trial in stored(plan).trials)
+
+
+def test_a_slot_whose_device_fails_is_left_out_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_REFUSES_AGAIN", str(tmp_path))
+    space = space_of(
+        act=Categorical(choices=("die once",)), more=Categorical(choices=(1, 2, 3, 4, 5, 6))
+    )
+    spec = scripted_spec(space, search=SearchSpec(sampler="grid"), training={"quality": 0.5})
     plan = scripted_plan(tmp_path, spec, slots=2)
-    finished = [event for event in run_study(plan) if isinstance(event, TrialFinished)]
-    slow = {trial.trial.number for trial in finished if trial.trial.params["slow"] == 0.4}
-    assert slow == {0, 1, 2, 3}
-    attempts = stored(plan).attempts
-    for one, other in zip(attempts, attempts[2:], strict=False):
-        assert one.finished_at is not None
-        assert other.started_at >= min(
-            each.finished_at for each in attempts[: other.trial] if each.finished_at
-        )
+    notices = [event.text for event in run_study(plan) if isinstance(event, Notice)]
+    assert notices == ["going on without cpu: no"]
+    assert {trial.state for trial in stored(plan).trials} == {TrialState.COMPLETE}
 
 
 def test_a_led_study_is_refused_with_its_holder(tmp_path: Path) -> None:

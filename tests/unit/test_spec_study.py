@@ -74,17 +74,12 @@ def test_a_changed_param_is_a_change_of_the_space(tmp_path: Path) -> None:
     ("old", "new", "text"),
     [
         (TRAINING, "training: {epochs: 7}\n", "training.epochs: 6 -> 7"),
-        ("width: 16", "width: 32", "recipe.model.width: 16 -> 32"),
-        ("{name: digits}", "{name: cifar10}", "recipe.data.name: digits -> cifar10"),
+        ("width: 16", "width: 32", "model.width: 16 -> 32"),
+        ("{name: digits}", "{name: cifar10}", "data.name: digits -> cifar10"),
         (
             OBJECTIVE,
-            "objective: {metric: test_loss, direction: maximize}\n",
-            "objective.metric: test_accuracy -> test_loss",
-        ),
-        (
-            OBJECTIVE,
-            "objective: {metric: test_accuracy, direction: minimize}\n",
-            "objective.direction: maximize -> minimize",
+            "objective: {metric: train_accuracy, direction: maximize}\n",
+            "objective.metric: test_accuracy -> train_accuracy",
         ),
     ],
 )
