@@ -178,7 +178,7 @@ class MemoryKey:
 class Holder:
     """Who leads a study: a process, named so that a reused pid is not taken for it.
 
-    `process_started_at_s` is the process's creation time in seconds since 1970.
+    `process_started_at_s` is when the process began, in seconds since its host started.
     """
 
     host: str
@@ -227,3 +227,18 @@ class Snapshot:
     trials: tuple[Trial, ...]
     attempts: tuple[Attempt, ...]
     epochs: tuple[Epoch, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outline:
+    """A study at one moment without the epochs of what is finished: of a large study, little.
+
+    As a snapshot, but `epochs` holds those of waiting and running trials only. `num_epochs` is
+    how many effective rows each trial has, finished or not; a trial without any is not in it.
+    """
+
+    study: Study
+    trials: tuple[Trial, ...]
+    attempts: tuple[Attempt, ...]
+    epochs: tuple[Epoch, ...]
+    num_epochs: Mapping[int, int]

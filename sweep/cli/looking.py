@@ -40,5 +40,5 @@ def list_studies(as_json: Annotated[bool, _JSON] = False, storage: StorageOption
     from sweep.cli.studies_text import studies_json, studies_text
 
     with stored(storage) as store:
-        snapshots = [store.snapshot(study.id) for study in store.studies()]
-    answer(studies_json(snapshots) if as_json else studies_text(snapshots, width()))
+        outlines = [store.outline(study.id) for study in store.studies()]
+    answer(studies_json(outlines) if as_json else studies_text(outlines, width()))

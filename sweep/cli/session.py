@@ -13,7 +13,7 @@ from sweep.coordinator.standing import found_standing
 from sweep.errors import NotFoundError
 from sweep.records import Snapshot
 from sweep.store.store import open_store
-from sweep.views.display import show_count
+from sweep.views.display import one_line, show_count
 
 
 def describe(plan: Plan) -> int:
@@ -23,7 +23,7 @@ def describe(plan: Plan) -> int:
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
     check_own_code(plan.spec.recipe)
-    answer(plan_text(plan, standing.snapshot))
+    answer(plan_text(plan, standing.outline))
     return 0
 
 
@@ -33,7 +33,7 @@ def lead(plan: Plan, storage: str | None) -> int:
     `storage` is the flag, which the commands that are proposed at the end repeat.
     """
     ended = _watched(plan)
-    tell(ended.reason)
+    tell(one_line(ended.reason))
     snapshot = _stored(plan)
     if snapshot is not None:
         answer(ending_text(snapshot, storage))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sweep.cli.grid import facts_text, grid
 from sweep.cli.studies import Standing
-from sweep.records import Lease, TrialState
+from sweep.records import Lease, Trial, TrialState
 from sweep.views.display import (
     one_line,
     shorten,
@@ -16,8 +16,7 @@ from sweep.views.display import (
     show_metric,
     show_params,
 )
-from sweep.views.rows import TrialRow
-from sweep.views.summary import Failures, RunningTrial, Summary, summarize
+from sweep.views.summary import Failures, RunningTrial, Summary, summary_of
 
 
 def status_text(standing: Standing, now: datetime, width: int) -> str:
@@ -43,7 +42,7 @@ def status_json(standings: Sequence[Standing], now: datetime, *, is_list: bool) 
 
 
 def _summary(standing: Standing, now: datetime) -> Summary:
-    return summarize(standing.snapshot, None if standing.lease is None else now)
+    return summary_of(standing.outline, None if standing.lease is None else now)
 
 
 def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
@@ -57,7 +56,7 @@ def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
     else:
         value = show_metric(summary.metric, summary.best.value)
         yield "best", f"trial {summary.best.number}, {metric} {value}"
-        yield "", show_params(summary.best.trial.params)
+        yield "", show_params(summary.best.params)
     title = "running"
     for trial in summary.running if lease is not None else ():
         yield title, _running(trial, summary)
@@ -139,8 +138,8 @@ def _object(summary: Summary, lease: Lease | None) -> dict[str, Any]:
     }
 
 
-def _best_object(row: TrialRow) -> dict[str, Any]:
-    return {"trial": row.number, "value": row.value, "params": dict(row.trial.params)}
+def _best_object(best: Trial) -> dict[str, Any]:
+    return {"trial": best.number, "value": best.value, "params": dict(best.params)}
 
 
 def _running_object(trial: RunningTrial) -> dict[str, Any]:

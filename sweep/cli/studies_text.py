@@ -5,22 +5,22 @@ from collections.abc import Sequence
 
 from sweep.cli.grid import grid
 from sweep.clock import iso_format
-from sweep.records import Snapshot
+from sweep.records import Outline
 from sweep.views.display import one_line, shorten
 
 _MAX_NAME = 32
 
 
-def studies_text(snapshots: Sequence[Snapshot], width: int) -> str:
+def studies_text(outlines: Sequence[Outline], width: int) -> str:
     """A line for each study, the oldest first."""
-    if not snapshots:
+    if not outlines:
         return "no study is stored yet; start one with: sweep run --study quickstart\n"
     header = ["study", "objective", "trials", "created", "description"]
-    rows = [_row(snapshot) for snapshot in snapshots]
+    rows = [_row(outline) for outline in outlines]
     return "".join(f"{line}\n" for line in grid([header, *rows], width, left=(0, 1, 3)))
 
 
-def studies_json(snapshots: Sequence[Snapshot]) -> str:
+def studies_json(outlines: Sequence[Outline]) -> str:
     """A list with an object for each study, the oldest first."""
     objects = [
         {
@@ -31,17 +31,17 @@ def studies_json(snapshots: Sequence[Snapshot]) -> str:
             "created_at": iso_format(each.study.created_at),
             "description": str(each.study.spec.get("description", "")),
         }
-        for each in snapshots
+        for each in outlines
     ]
     return json.dumps(objects, ensure_ascii=False, indent=2) + "\n"
 
 
-def _row(snapshot: Snapshot) -> list[str]:
-    study = snapshot.study
+def _row(outline: Outline) -> list[str]:
+    study = outline.study
     return [
         shorten(one_line(study.name), _MAX_NAME),
         f"{study.direction} {one_line(study.metric)}",
-        str(len(snapshot.trials)),
+        str(len(outline.trials)),
         iso_format(study.created_at),
         one_line(" ".join(str(study.spec.get("description", "")).split())),
     ]

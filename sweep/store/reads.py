@@ -2,17 +2,30 @@
 
 import gc
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from sweep.errors import NotFoundError
-from sweep.records import Attempt, Epoch, Lease, Request, Snapshot, Study, Trial
+from sweep.records import (
+    Attempt,
+    Epoch,
+    Lease,
+    Outline,
+    Request,
+    Snapshot,
+    Study,
+    Trial,
+    TrialState,
+)
 from sweep.store import rows, schema
 from sweep.store.schema import database_now_s
+
+_AT_ONCE = 10_000
+"""Rows that are taken from a large answer at a time."""
 
 
 def studies(connection: Connection) -> list[Study]:
@@ -80,7 +93,7 @@ def attempts(connection: Connection, study_id: int) -> tuple[Attempt, ...]:
     return tuple(map(rows.attempt_from, connection.execute(question)))
 
 
-def effective_epochs(study_id: int) -> Select[Any]:
+def effective_epochs(study_id: int, names: Sequence[str] = rows.EPOCH_COLUMNS) -> Select[Any]:
     """For each trial and epoch the row of the latest attempt that reached it.
 
     Asking for the absence of a later one walks the key once; a window function over the same
@@ -97,14 +110,27 @@ def effective_epochs(study_id: int) -> Select[Any]:
         )
         .exists()
     )
-    columns = [table.c[name] for name in rows.EPOCH_COLUMNS]
+    columns = [table.c[name] for name in names]
     question = select(*columns).where(table.c.study_id == study_id, ~has_later)
     return question.order_by(table.c.trial, table.c.epoch)
 
 
 def epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
+    return _epochs(connection, effective_epochs(study_id))
+
+
+def values(connection: Connection, study_id: int, metric: str) -> dict[int, dict[int, float]]:
+    """A metric by trial and epoch, from the effective rows in which it is a finite number."""
+    found: dict[int, dict[int, float]] = {}
+    question = effective_epochs(study_id, ("trial", "epoch", "metrics"))
     with _collection_paused():
-        return tuple(map(rows.epoch_from, connection.execute(effective_epochs(study_id))))
+        for part in connection.execute(question).partitions(_AT_ONCE):
+            metrics = rows.json_of_all([text for _, _, text in part])
+            for (trial, epoch, _), measured in zip(part, metrics, strict=True):
+                value = measured.get(metric)
+                if value is not None:
+                    found.setdefault(trial, {})[epoch] = value
+    return found
 
 
 def snapshot(connection: Connection, study_id: int) -> Snapshot:
@@ -115,6 +141,43 @@ def snapshot(connection: Connection, study_id: int) -> Snapshot:
         attempts=attempts(connection, study_id),
         epochs=epochs(connection, study_id),
     )
+
+
+def outline(connection: Connection, study_id: int) -> Outline:
+    """A study without the epochs of what is finished, from the connection's one moment."""
+    return Outline(
+        study=study_of(connection, study_id),
+        trials=trials(connection, study_id),
+        attempts=attempts(connection, study_id),
+        epochs=_epochs(connection, _of_open_trials(study_id)),
+        num_epochs=_num_epochs(connection, study_id),
+    )
+
+
+def _epochs(connection: Connection, question: Select[Any]) -> tuple[Epoch, ...]:
+    with _collection_paused():
+        parts = connection.execute(question).partitions(_AT_ONCE)
+        return tuple(epoch for part in parts for epoch in rows.epochs_from(part))
+
+
+def _of_open_trials(study_id: int) -> Select[Any]:
+    trials = schema.trials
+    is_open = (
+        trials.c.study_id == study_id,
+        trials.c.state.in_([state for state in TrialState if not state.is_finished]),
+    )
+    numbers = select(trials.c.number).where(*is_open)
+    return effective_epochs(study_id).where(schema.epochs.c.trial.in_(numbers))
+
+
+def _num_epochs(connection: Connection, study_id: int) -> dict[int, int]:
+    table = schema.epochs
+    question = (
+        select(table.c.trial, func.count(table.c.epoch.distinct()).label("num_epochs"))
+        .where(table.c.study_id == study_id)
+        .group_by(table.c.trial)
+    )
+    return {row.trial: row.num_epochs for row in connection.execute(question)}
 
 
 def leader(connection: Connection, study_id: int) -> Lease | None:

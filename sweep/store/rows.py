@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table
@@ -120,26 +120,35 @@ EPOCH_COLUMNS = (
     "baseline_memory_bytes",
     "micro_batch",
 )
+_METRICS = EPOCH_COLUMNS.index("metrics")
 
 
-def epoch_from(row: Sequence[Any]) -> Epoch:
-    """The epoch of a row of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
-    trial, attempt, epoch, metrics, lr, epoch_s, images_per_s, peak, *saved, base, micro = row
-    at, path, sha256, stored = saved
-    return Epoch(
-        trial=trial,
-        attempt=attempt,
-        epoch=epoch,
-        metrics=json.loads(metrics),
-        lr=lr,
-        epoch_s=epoch_s,
-        images_per_s=images_per_s,
-        peak_memory_bytes=peak,
-        baseline_memory_bytes=base,
-        micro_batch=micro,
-        checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
-        stored_at=stored,
-    )
+def epochs_from(found: Sequence[Sequence[Any]]) -> Iterator[Epoch]:
+    """The epochs of rows of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
+    decoded = json_of_all([row[_METRICS] for row in found])
+    for row, metrics in zip(found, decoded, strict=True):
+        trial, attempt, epoch, _, lr, epoch_s, images_per_s, peak, *saved, base, micro = row
+        at, path, sha256, stored = saved
+        yield Epoch(
+            trial=trial,
+            attempt=attempt,
+            epoch=epoch,
+            metrics=metrics,
+            lr=lr,
+            epoch_s=epoch_s,
+            images_per_s=images_per_s,
+            peak_memory_bytes=peak,
+            baseline_memory_bytes=base,
+            micro_batch=micro,
+            checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
+            stored_at=stored,
+        )
+
+
+def json_of_all(texts: Sequence[str]) -> list[Any]:
+    """The values of JSON texts, read as one: twice as fast, and equal keys are one object."""
+    values: list[Any] = json.loads(f"[{','.join(texts)}]")
+    return values
 
 
 def lease_from(row: Row[Any]) -> Lease:

@@ -12,6 +12,7 @@ from sweep.records import (
     Lease,
     MemoryKey,
     NewStudy,
+    Outline,
     Request,
     RequestKind,
     Snapshot,
@@ -135,6 +136,14 @@ class Store:
     def snapshot(self, study_id: int) -> Snapshot:
         """All of the study at one moment. Raises NotFoundError."""
         return self._database.read(lambda c: reads.snapshot(c, study_id))
+
+    def outline(self, study_id: int) -> Outline:
+        """The study at one moment, of its epochs only what is not finished. NotFoundError."""
+        return self._database.read(lambda c: reads.outline(c, study_id))
+
+    def values(self, study_id: int, metric: str) -> Mapping[int, Mapping[int, float]]:
+        """A metric by trial and epoch, where the effective row has it as a finite number."""
+        return self._database.read(lambda c: reads.values(c, study_id, metric))
 
     def leader(self, study_id: int) -> Lease | None:
         """The lease that was not given back, current or not; None if there is none."""

@@ -4,7 +4,7 @@ It knows params, values and states. It stores nothing and starts nothing.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -13,13 +13,14 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, create_trial
 from optuna.trial import TrialState as OptunaState
 
-from sweep.records import Cause, Direction, Epoch, Params, ParamValue, Trial, TrialState
+from sweep.records import Cause, Direction, Params, ParamValue, Trial, TrialState
 from sweep.space.space import Space
 from sweep.spec.study import SearchSpec
 from sweep.tuner.distributions import sampled_params, suggest
 from sweep.tuner.pruners import NUMBER_KEY, pruner_for
 from sweep.tuner.samplers import Draw, sampler_for
 from sweep.tuner.states import LEARNED_FAILURES, optuna_direction, optuna_state
+from sweep.tuner.unchanging import Unchanging
 
 _STUDY_NAME = "sweep"
 """Always the same: Hyperband's brackets follow from it."""
@@ -58,9 +59,8 @@ class Tuner:
         self._tried: set[object] = set()
         self._points: Iterator[Params] | None = None
 
-    def restore(self, trials: Iterable[Trial], epochs: Sequence[Epoch], metric: str) -> None:
-        """Take over what is known of every trial, in the order of their numbers."""
-        values = _values_by_trial(epochs, metric)
+    def restore(self, trials: Iterable[Trial], values: Mapping[int, Mapping[int, float]]) -> None:
+        """Take over every trial, in the order of their numbers, with the objective by epoch."""
         for trial in sorted(trials, key=lambda trial: trial.number):
             self._add(trial, values.get(trial.number, {}))
             self._num_drawn += not trial.enqueued
@@ -203,27 +203,19 @@ class Tuner:
         inner, distributions = self._known_params(params)
         if not self._may_learn_from(distributions) and state is not OptunaState.RUNNING:
             state, value = OptunaState.FAIL, None
-        self._study.add_trial(
-            create_trial(
-                state=state,
-                value=value if state is not OptunaState.RUNNING else None,
-                params=inner,
-                distributions=distributions,
-                user_attrs={NUMBER_KEY: number},
-                system_attrs=dict(attrs),
-                intermediate_values={epoch + 1: value for epoch, value in values.items()},
-            )
+        added = create_trial(
+            state=state,
+            value=value if state is not OptunaState.RUNNING else None,
+            params=inner,
+            distributions=distributions,
+            user_attrs={NUMBER_KEY: number},
+            system_attrs=dict(attrs),
+            intermediate_values={epoch + 1: value for epoch, value in values.items()},
         )
-        added = self._study.get_trials(deepcopy=False)[-1]
-        if state is OptunaState.RUNNING:
-            self._trials[number] = optuna.Trial(self._study, added._trial_id)
-            self._last_epochs[number] = max(values, default=-1)
-
-
-def _values_by_trial(epochs: Sequence[Epoch], metric: str) -> dict[int, dict[int, float]]:
-    values: dict[int, dict[int, float]] = {}
-    for epoch in epochs:
-        value = epoch.metrics.get(metric)
-        if value is not None:
-            values.setdefault(epoch.trial, {})[epoch.epoch] = value
-    return values
+        if state is not OptunaState.RUNNING:
+            self._study.add_trial(Unchanging.of(added))
+            return
+        self._study.add_trial(added)
+        key = self._study.get_trials(deepcopy=False)[-1]._trial_id
+        self._trials[number] = optuna.Trial(self._study, key)
+        self._last_epochs[number] = max(values, default=-1)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sweep.records import Direction, Snapshot
-from sweep.views.rows import TrialRow, trial_rows
+from sweep.records import Direction, Snapshot, Trial
+from sweep.views.rows import TrialRow, is_ranked, trial_rows
 
 
 def best(snapshot: Snapshot, top: int = 1) -> list[TrialRow]:
@@ -16,3 +16,18 @@ def ranked(rows: Iterable[TrialRow], direction: Direction) -> list[TrialRow]:
     sign = -1 if direction is Direction.MAXIMIZE else 1
     keyed = [(sign * (row.value or 0.0), row.number, row) for row in rows if row.is_complete]
     return [row for _, _, row in sorted(keyed, key=lambda item: item[:2])]
+
+
+def best_trial(trials: Iterable[Trial], direction: Direction) -> Trial | None:
+    """The complete trial with the best value, of equal ones the first; None without one."""
+    best: Trial | None = None
+    for trial in trials:
+        if is_ranked(trial) and (best is None or _is_better(trial, best, direction)):
+            best = trial
+    return best
+
+
+def _is_better(trial: Trial, than: Trial, direction: Direction) -> bool:
+    assert trial.value is not None
+    assert than.value is not None
+    return direction.is_better(trial.value, than.value)

@@ -147,7 +147,7 @@ def _epochs(summary: Summary) -> str:
 def _best(summary: Summary) -> Facts:
     if summary.best is None:
         return []
-    return [(name, show_param(value)) for name, value in summary.best.trial.params.items()]
+    return [(name, show_param(value)) for name, value in summary.best.params.items()]
 
 
 def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sweep.records import Attempt, Snapshot
+from sweep.records import Attempt, Outline, Snapshot
 from sweep.spec.study import StudySpec
 
 SECONDS_PER_HOUR = 3600.0
@@ -40,7 +40,7 @@ class Plan:
     trials: int | None
 
 
-def plan_of(snapshot: Snapshot) -> Plan:
+def plan_of(snapshot: Snapshot | Outline) -> Plan:
     """The plan of a stored study."""
     spec = StudySpec.from_json(dict(snapshot.study.spec))
     budget = spec.budget
@@ -56,7 +56,7 @@ def plan_of(snapshot: Snapshot) -> Plan:
     )
 
 
-def _param_names(snapshot: Snapshot, spec: StudySpec) -> tuple[str, ...]:
+def _param_names(snapshot: Snapshot | Outline, spec: StudySpec) -> tuple[str, ...]:
     """Those of the present space, then those that only trials of an earlier space have."""
     names = dict.fromkeys(spec.space.names)
     for trial in snapshot.trials:

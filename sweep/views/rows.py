@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from sweep.records import Attempt, Epoch, ParamValue, Snapshot, Trial, TrialState
+from sweep.records import Attempt, Epoch, Outline, ParamValue, Snapshot, Trial, TrialState
 from sweep.views.plan import Plan, Price, plan_of
 
 BYTES_PER_MIB = 2**20
@@ -57,7 +57,7 @@ class TrialRow:
     @property
     def is_complete(self) -> bool:
         """Whether it is complete with a value: only such a trial can be the best."""
-        return self.state is TrialState.COMPLETE and finite(self.value) is not None
+        return is_ranked(self.trial)
 
     def param(self, name: str) -> ParamValue | None:
         """The param's value; None where the param is not active."""
@@ -75,7 +75,12 @@ def trial_rows(snapshot: Snapshot) -> list[TrialRow]:
     ]
 
 
-def epochs_by_trial(snapshot: Snapshot) -> dict[int, list[Epoch]]:
+def is_ranked(trial: Trial) -> bool:
+    """Whether a trial is complete with a finite value: only such a one can be the best."""
+    return trial.state is TrialState.COMPLETE and finite(trial.value) is not None
+
+
+def epochs_by_trial(snapshot: Snapshot | Outline) -> dict[int, list[Epoch]]:
     """The effective epochs of each trial that has any, in order."""
     grouped: defaultdict[int, list[Epoch]] = defaultdict(list)
     for epoch in snapshot.epochs:
@@ -83,7 +88,7 @@ def epochs_by_trial(snapshot: Snapshot) -> dict[int, list[Epoch]]:
     return dict(grouped)
 
 
-def attempts_by_trial(snapshot: Snapshot) -> dict[int, list[Attempt]]:
+def attempts_by_trial(snapshot: Snapshot | Outline) -> dict[int, list[Attempt]]:
     """The attempts of each trial that has any, in order."""
     grouped: defaultdict[int, list[Attempt]] = defaultdict(list)
     for attempt in snapshot.attempts:

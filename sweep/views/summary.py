@@ -5,18 +5,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sweep.records import Attempt, Cause, Direction, Epoch, Params, Snapshot, Trial, TrialState
-from sweep.views.best import ranked
+from sweep.records import (
+    Attempt,
+    Cause,
+    Direction,
+    Epoch,
+    Outline,
+    Params,
+    Snapshot,
+    Trial,
+    TrialState,
+)
+from sweep.views.best import best_trial
 from sweep.views.plan import SECONDS_PER_HOUR, Plan, plan_of
 from sweep.views.rows import (
-    TrialRow,
     attempt_end,
     attempts_by_trial,
     cost_of,
     epochs_by_trial,
     finite,
     last_epoch,
-    trial_rows,
 )
 
 
@@ -57,7 +65,7 @@ class Summary:
     counts: Mapping[TrialState, int]
     planned_trials: int | None
     epochs_per_trial: int | None
-    best: TrialRow | None
+    best: Trial | None
     elapsed_s: float
     slot_hours: float
     cost: float | None
@@ -82,30 +90,46 @@ class Summary:
 
 
 def summarize(snapshot: Snapshot, now: datetime | None) -> Summary:
+    """The summary of a study of which everything is known; see `summary_of`."""
+    return summary_of(outline_of(snapshot), now)
+
+
+def summary_of(outline: Outline, now: datetime | None) -> Summary:
     """The summary of a study at the moment `now`, to which its running attempts count.
 
     None for `now`: nobody leads the study, so what looks running was cut short and counts to its
     last stored epoch only.
     """
-    plan = plan_of(snapshot)
-    rows = trial_rows(snapshot)
-    spans = attempt_spans(snapshot, now)
+    plan = plan_of(outline)
+    spans = attempt_spans(outline, now)
     return Summary(
-        study=snapshot.study.name,
-        metric=snapshot.study.metric,
-        direction=snapshot.study.direction,
-        counts=_counts(snapshot.trials),
+        study=outline.study.name,
+        metric=outline.study.metric,
+        direction=outline.study.direction,
+        counts=_counts(outline.trials),
         planned_trials=plan.trials,
         epochs_per_trial=plan.epochs,
-        best=next(iter(ranked(rows, snapshot.study.direction)), None),
+        best=best_trial(outline.trials, outline.study.direction),
         elapsed_s=covered_s(spans),
         slot_hours=sum(_seconds(span) for span in spans) / SECONDS_PER_HOUR,
-        cost=cost_of(snapshot.attempts, [_seconds(span) for span in spans], plan.price),
+        cost=cost_of(outline.attempts, [_seconds(span) for span in spans], plan.price),
         currency=plan.price.currency,
-        epochs_run=len(snapshot.epochs),
-        epochs_saved=_epochs_saved(rows, plan),
-        running=_running(snapshot),
-        failures=_failures(snapshot.trials),
+        epochs_run=sum(outline.num_epochs.values()),
+        epochs_saved=_epochs_saved(outline, plan),
+        running=_running(outline),
+        failures=_failures(outline.trials),
+    )
+
+
+def outline_of(snapshot: Snapshot) -> Outline:
+    """What is left of a snapshot without the epochs of what is finished."""
+    still_open = {trial.number for trial in snapshot.trials if not trial.state.is_finished}
+    return Outline(
+        study=snapshot.study,
+        trials=snapshot.trials,
+        attempts=snapshot.attempts,
+        epochs=tuple(epoch for epoch in snapshot.epochs if epoch.trial in still_open),
+        num_epochs=Counter(epoch.trial for epoch in snapshot.epochs),
     )
 
 
@@ -117,10 +141,10 @@ def _counts(trials: Iterable[Trial]) -> dict[TrialState, int]:
 Span = tuple[datetime, datetime]
 
 
-def attempt_spans(snapshot: Snapshot, now: datetime | None) -> list[Span]:
+def attempt_spans(outline: Outline, now: datetime | None) -> list[Span]:
     """Start and end of each attempt; one that still runs ends `now`, or at its last epoch."""
-    epochs = epochs_by_trial(snapshot)
-    return [_span(attempt, epochs.get(attempt.trial, []), now) for attempt in snapshot.attempts]
+    epochs = epochs_by_trial(outline)
+    return [_span(attempt, epochs.get(attempt.trial, []), now) for attempt in outline.attempts]
 
 
 def _span(attempt: Attempt, epochs: Sequence[Epoch], now: datetime | None) -> Span:
@@ -144,24 +168,24 @@ def covered_s(spans: Iterable[Span]) -> float:
     return total
 
 
-def _epochs_saved(rows: Iterable[TrialRow], plan: Plan) -> int:
+def _epochs_saved(outline: Outline, plan: Plan) -> int:
     if plan.epochs is None:
         return 0
-    pruned = (row for row in rows if row.state is TrialState.PRUNED)
-    return sum(max(plan.epochs - row.epochs, 0) for row in pruned)
+    pruned = (trial.number for trial in outline.trials if trial.state is TrialState.PRUNED)
+    return sum(max(plan.epochs - outline.num_epochs.get(number, 0), 0) for number in pruned)
 
 
-def _running(snapshot: Snapshot) -> tuple[RunningTrial, ...]:
-    epochs = epochs_by_trial(snapshot)
-    attempts = attempts_by_trial(snapshot)
+def _running(outline: Outline) -> tuple[RunningTrial, ...]:
+    epochs = epochs_by_trial(outline)
+    attempts = attempts_by_trial(outline)
     return tuple(
         _running_trial(
             trial,
             last_epoch(epochs.get(trial.number, [])),
             attempts.get(trial.number, []),
-            snapshot.study.metric,
+            outline.study.metric,
         )
-        for trial in snapshot.trials
+        for trial in outline.trials
         if trial.state is TrialState.RUNNING
     )
 

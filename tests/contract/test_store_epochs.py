@@ -5,7 +5,8 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from sweep.records import Cause
+from sweep.records import Cause, TrialState
+from sweep.views.summary import outline_of
 from tests.contract.stored import ALICE, NOON, add_trial, epoch, new_study, start
 
 
@@ -100,3 +101,54 @@ def test_attempts_are_sorted_by_trial_and_attempt(store, study, running):
     restart(running, 1)
     found = [(attempt.trial, attempt.attempt) for attempt in store.attempts(study.id)]
     assert found == [(0, 1), (0, 2), (1, 1)]
+
+
+@pytest.fixture
+def varied(store, study, leadership):
+    """Four trials: complete after an attempt that was cut short, pruned, running, waiting."""
+    for number in range(4):
+        add_trial(leadership, number)
+        start(leadership, number)
+    for index in range(3):
+        leadership.store_epoch(epoch(index))
+    restart(leadership, 1)
+    leadership.store_epoch(epoch(2, attempt=2, metrics={"test_accuracy": 0.9}))
+    leadership.finish_trial(trial=0, attempt=2, state=TrialState.COMPLETE, value=0.9)
+    leadership.store_epoch(epoch(0, trial=1, metrics={"test_accuracy": None, "loss": 2.0}))
+    leadership.finish_trial(trial=1, attempt=1, state=TrialState.PRUNED)
+    leadership.store_epoch(epoch(0, trial=2))
+    leadership.store_epoch(epoch(0, trial=3))
+    leadership.interrupt(trial=3, attempt=1, cause=Cause.LOST)
+    return store
+
+
+def test_an_outline_has_the_epochs_of_open_trials_and_counts_those_of_all(varied, study):
+    outline, snapshot = varied.outline(study.id), varied.snapshot(study.id)
+    assert outline.study == snapshot.study
+    assert outline.trials == snapshot.trials
+    assert outline.attempts == snapshot.attempts
+    assert outline.epochs == (epoch(0, trial=2), epoch(0, trial=3))
+    assert outline.num_epochs == {0: 3, 1: 1, 2: 1, 3: 1}
+    assert outline == outline_of(snapshot)
+
+
+def test_the_values_of_a_metric_are_those_of_the_effective_rows(varied, study):
+    assert varied.values(study.id, "test_accuracy") == {
+        0: {0: 0.5, 1: 0.51, 2: 0.9},
+        2: {0: 0.5},
+        3: {0: 0.5},
+    }
+    assert varied.values(study.id, "loss") == {1: {0: 2.0}}
+    assert varied.values(study.id, "no such metric") == {}
+
+
+def test_the_outline_of_a_study_hides_nothing_of_another(varied, study):
+    other = varied.create_study(new_study("other"))
+    with varied.lead(other.id, ALICE, 60) as leadership:
+        add_trial(leadership)
+        start(leadership)
+        leadership.store_epoch(epoch(7))
+    assert varied.outline(other.id).epochs == (epoch(7),)
+    assert varied.outline(other.id).num_epochs == {0: 1}
+    assert varied.values(other.id, "test_accuracy") == {0: {7: 0.5 + 7 / 100}}
+    assert varied.outline(study.id).num_epochs == {0: 3, 1: 1, 2: 1, 3: 1}
