@@ -75,7 +75,8 @@ def test_a_study_runs_to_its_end_in_plain_lines(ran):
     _, done = ran
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stderr + done.stdout
-    lines = done.stderr.splitlines()
+    # a slow machine is told of epochs too
+    lines = [line for line in done.stderr.splitlines() if " epoch 1 of 1: " not in line]
     assert lines[0] == "study digits: 0 of 2 trials finished, 1 slot"
     assert lines[1] == "trial 0 starts on cpu 0: lr=0.01"
     assert re.fullmatch(
