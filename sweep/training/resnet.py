@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+FLOATS_PER_REGISTER = 16
+"""Of a CPU with AVX-512; older ones have fewer."""
+
 
 class BatchNorm(nn.BatchNorm2d):
     """Batch normalisation that does not count its batches: a fixed momentum never reads it."""
@@ -48,6 +51,24 @@ class Conv3x3(nn.Conv2d):
         return F.linear(x.permute(0, 2, 3, 1).flatten(1), taps.flatten(1))[..., None, None]
 
 
+class Conv1x1(nn.Conv2d):
+    """A 1 x 1 convolution without a bias.
+
+    With a stride of 2 it only ever sees every other pixel of every other row. On a CPU these are
+    taken out first where there are few channels: oneDNN's gradient of such a convolution writes
+    past its workspace when the channels lie innermost and do not fill a register (its issue 6035).
+    """
+
+    def __init__(self, in_channels: int, channels: int, stride: int = 1) -> None:
+        super().__init__(in_channels, channels, 1, stride=stride, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        step = self.stride[0]
+        if step == 1 or x.is_cuda or self.in_channels >= FLOATS_PER_REGISTER:
+            return F.conv2d(x, self.weight, None, self.stride)
+        return F.conv2d(x[:, :, ::step, ::step], self.weight)
+
+
 class BasicBlock(nn.Module):
     """Two 3 x 3 convolutions beside a shortcut; the first one may halve the resolution."""
 
@@ -78,11 +99,11 @@ class Bottleneck(nn.Module):
 
     def __init__(self, in_channels: int, channels: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = _conv1x1(in_channels, channels)
+        self.conv1 = Conv1x1(in_channels, channels)
         self.bn1 = BatchNorm(channels)
         self.conv2 = Conv3x3(channels, channels, stride)
         self.bn2 = BatchNorm(channels)
-        self.conv3 = _conv1x1(channels, self.expansion * channels)
+        self.conv3 = Conv1x1(channels, self.expansion * channels)
         self.bn3 = BatchNorm(self.expansion * channels)
         self.downsample = _projection(in_channels, self.expansion * channels, stride)
 
@@ -150,14 +171,10 @@ def _stem(in_channels: int, channels: int) -> nn.Conv2d:
     return nn.Conv2d(in_channels, channels, 7, stride=2, padding=3, bias=False)
 
 
-def _conv1x1(in_channels: int, channels: int, stride: int = 1) -> nn.Conv2d:
-    return nn.Conv2d(in_channels, channels, 1, stride=stride, bias=False)
-
-
 def _projection(in_channels: int, channels: int, stride: int) -> nn.Module | None:
     if stride == 1 and in_channels == channels:
         return None
-    return nn.Sequential(_conv1x1(in_channels, channels, stride), BatchNorm(channels))
+    return nn.Sequential(Conv1x1(in_channels, channels, stride), BatchNorm(channels))
 
 
 def _stage(depth: Depth, index: int, in_channels: int, channels: int) -> nn.Sequential:

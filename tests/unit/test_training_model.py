@@ -1,5 +1,7 @@
 """ResNets against torchvision's; first weights; a user's own network."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,37 @@ def test_its_gradients_are_torchvisions_also_where_a_convolution_sees_one_pixel(
     for (weight, mine), theirs in zip(one.named_parameters(), other.parameters(), strict=True):
         allowed = 1e-6 * theirs.grad.abs().max().item()
         torch.testing.assert_close(mine.grad, theirs.grad, rtol=0, atol=allowed, msg=weight)
+
+
+NARROW = """
+import sys
+import torch
+from sweep.training.resnet import DEPTHS, ResNet
+
+name, side = sys.argv[1], int(sys.argv[2])
+torch.manual_seed(0)
+exact = ResNet(DEPTHS[name], num_classes=3, width=4).double()
+fast = ResNet(DEPTHS[name], num_classes=3, width=4).to(memory_format=torch.channels_last)
+images = torch.randn(4, 3, side, side)
+for model, pixels in ((exact, images.double()), (fast, images)):
+    model.eval().load_state_dict(exact.state_dict())
+    layout = torch.channels_last if model is fast else torch.contiguous_format
+    for _ in range(10):
+        model.zero_grad()
+        model(pixels.contiguous(memory_format=layout)).square().sum().backward()
+for (weight, mine), theirs in zip(fast.named_parameters(), exact.parameters()):
+    error = (mine.grad - theirs.grad).abs().max() / theirs.grad.abs().max()
+    assert error < 0.001, (weight, error)
+"""
+
+
+@pytest.mark.parametrize("name", ["resnet18", "resnet50"])
+@pytest.mark.parametrize("side", [16, 64])
+def test_narrow_networks_keep_within_their_memory(name: str, side: int) -> None:
+    command = [sys.executable, "-X", "faulthandler", "-c", NARROW, name, str(side)]
+    # in a process of its own: what goes wrong here may crash it, or anything later
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("name", "stem"), [MODELS[0], MODELS[-1]])
