@@ -92,9 +92,19 @@ class Board:
         if self.wanted is None or not self.slot_times_s:
             return None
         mean_s = sum(self.slot_times_s) / len(self.slot_times_s)
+        if self.num_finished + len(self.running) >= self.wanted:
+            return max(
+                (self._left_s(each, now_s, mean_s) for each in self.running.values()), default=0.0
+            )
         done_s = sum(min(now_s - each.started_s, mean_s) for each in self.running.values())
         to_do_s = mean_s * max(0, self.wanted - self.num_finished) - done_s
         return max(0.0, to_do_s) / len(self.slots)
+
+    def _left_s(self, running: Running, now_s: float, mean_s: float) -> float:
+        """About how long a trial runs on, if it is not pruned."""
+        if self.epochs is None or running.epoch is None:
+            return max(0.0, mean_s - (now_s - running.started_s))
+        return max(0, self.epochs - 1 - running.epoch.epoch) * running.epoch.epoch_s
 
     def _by_timeout_s(self, now_s: float) -> float | None:
         if self.timeout_s is None:
@@ -130,7 +140,9 @@ def after(board: Board, event: Event, now_s: float) -> Board:
             return replace(board, running={**board.running, slot.index: reached})
         case TrialFinished(slot=slot, trial=trial):
             ended = board.running.get(slot.index)
-            times_s = () if ended is None else (now_s - ended.started_s,)
+            # one that went on from a checkpoint tells nothing of a whole trial's time
+            is_whole = ended is not None and ended.first_epoch == 0
+            times_s = (now_s - ended.started_s,) if ended and is_whole else ()
             freed = _changed(board, trial, _without(board.running, slot))
             return replace(freed, slot_times_s=board.slot_times_s + times_s)
         case TrialInterrupted(slot=slot, trial=trial):

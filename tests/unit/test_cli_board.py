@@ -236,3 +236,18 @@ def test_lines_say_what_a_log_needs():
     for line, (state, fields) in outcomes.items():
         finished = ended(now, 0, CPU_1, 110.0, state=state, **fields)
         assert finished_line(finished.trials[0], running, finished, 110.0) == line
+
+
+def test_the_last_trials_take_as_long_as_the_longest_has_epochs_left():
+    now = board(budget=BudgetSpec(trials=3))
+    now = ended(started(now, 0, CPU_0, 100.0), 0, CPU_0, 103.0, state=TrialState.COMPLETE)
+    now = started(started(now, 1, CPU_0, 103.0), 2, CPU_1, 103.0)
+    now = reached(reached(now, 1, CPU_0, 0.5, 0.6, epoch_s=20.0), 2, CPU_1, 0.5, epoch_s=5.0)
+    assert now.remaining_s(130.0) == 20.0
+
+
+def test_a_trial_that_went_on_from_a_checkpoint_says_nothing_of_a_whole_ones_time():
+    now = board()
+    resumed = TrialStarted(slot=CPU_0, trial=trial(0), first_epoch=2)
+    now = ended(after(now, resumed, 100.0), 0, CPU_0, 101.0, state=TrialState.COMPLETE)
+    assert now.remaining_s(101.0) is None
