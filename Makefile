@@ -7,6 +7,7 @@ VENV := .venv
 -include $(VENV)/.settings
 PYTHON ?= python3
 TORCH ?= pinned
+BENCH ?= data step sweep overhead growth cold
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 PINS := $(VENV)/constraints.txt
@@ -21,7 +22,7 @@ IDENTITY := $(TORCH) $(PYTHON) $(CURDIR)
 MADE := $(VENV)/.made
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types clean
+.PHONY: help demo test bench lint types clean
 ifneq ($(shell cat $(MADE) 2>/dev/null),$(IDENTITY))
 .PHONY: $(MADE) $(VENV)/.package $(VENV)/.dev
 endif
@@ -29,6 +30,7 @@ endif
 help:
 	@echo 'make demo    install into .venv, run the quickstart study and show what it found'
 	@echo 'make test    install into .venv and run every test'
+	@echo 'make bench   measure beside what people use today; an hour (BENCH=data: that one alone)'
 	@echo 'make lint    ruff: rules and format'
 	@echo 'make types   mypy: strict types'
 	@echo 'make clean   remove .venv (runs/ stays)'
@@ -48,6 +50,9 @@ demo: $(VENV)/.package
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks $(BENCH)
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .

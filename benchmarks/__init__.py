@@ -1,0 +1,1 @@
+"""Benchmarks: what the product takes, beside what people use today, in one run on one machine."""
