@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from sweep.fleet.local import Ended, LocalFleet, Received
-from sweep.fleet.slots import cpu_slots
+from sweep.fleet.slots import cpu_slots, num_cores
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import resolve_training
 from sweep.wire import (
@@ -100,5 +100,6 @@ class Talk:
 @contextmanager
 def talk(recipe: RecipeSpec, folder: Path) -> Iterator[Talk]:
     """A conversation with a worker of the recipe, which is gone at the end."""
-    with LocalFleet(cpu_slots(1), recipe.model_dump_json()) as fleet:
+    # one thread: those of several test processes fight for the cores
+    with LocalFleet(cpu_slots(num_cores())[:1], recipe.model_dump_json()) as fleet:
         yield Talk(fleet, folder)

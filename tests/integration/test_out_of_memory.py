@@ -8,7 +8,7 @@ import pytest
 
 from sweep.coordinator.limits import recipe_hash
 from sweep.coordinator.plan import Plan
-from sweep.fleet.slots import cpu_slots
+from sweep.fleet.slots import cpu_slots, num_cores
 from sweep.records import Cause, Checkpoint, TrialState
 from sweep.spec.load import load_study_file
 from sweep.spec.recipe import DataSpec, ModelSpec, RecipeSpec
@@ -181,7 +181,7 @@ def plan(folder: Path, name: str, study: str = STUDY) -> Plan:
         spec=load_study_file(folder / f"{name}.yaml"),
         url=f"sqlite:///{folder}/out/sweep.db",
         run_folder=folder / "out",
-        slots=cpu_slots(1),
+        slots=cpu_slots(num_cores())[:1],
     )
 
 
