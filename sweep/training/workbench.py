@@ -47,7 +47,8 @@ class Workbench:
     def model(self, architecture: Architecture, seed: int) -> nn.Module:
         """A model with the first weights of the seed: the one that is here, where it fits.
 
-        Raises TrainFunctionError when the user's factory cannot be used or builds no module.
+        Raises TrainFunctionError when the user's factory cannot be used or builds no module,
+        DataError when the weights to start from cannot be used.
         """
         if self._model is not None and architecture == self._architecture:
             _set_to(self._model, _build(architecture, seed, _CPU))

@@ -1,6 +1,5 @@
 """Evaluation: chunks change nothing of the result, whatever their size and shape."""
 
-
 import pytest
 import torch
 from torch import Tensor, nn
