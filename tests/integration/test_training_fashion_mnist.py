@@ -123,6 +123,7 @@ def test_offline_it_is_said_where_to_put_the_file(tmp_path: Path) -> None:
         ("t10k-labels-idx1-ubyte.gz", gzip.compress(idx(np.full(5, 10))), "no image and label"),
         ("t10k-images-idx3-ubyte.gz", gzip.compress(idx(np.zeros(5))), "no image and label"),
     ],
+    ids=["no gzip", "empty", "short", "no bytes", "few", "no class", "no images"],
 )
 def test_a_file_of_something_else_is_refused_in_one_line(
     tmp_path: Path, name: str, content: bytes, message: str
