@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,18 +99,18 @@ def test_workers_that_start_at_once_measure_once(tmp_path: Path) -> None:
         "print(remembered({'a': 1}, measure))\n"
     )
     command = [sys.executable, "-c", code]
-    pipe = subprocess.PIPE
-    workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(4)]
+    # unbuffered, so that what follows the first line is not read with it
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    workers = [subprocess.Popen(command, **pipes) for _ in range(4)]
     # whoever measures is kept at it until all the others have asked too
     for worker in workers:
         assert worker.stdout is not None
-        assert worker.stdout.readline() == "asks\n"
+        assert worker.stdout.readline() == b"asks\n"
     for worker in workers:
         assert worker.stdin is not None
-        worker.stdin.write("\n")
-        worker.stdin.flush()
+        worker.stdin.write(b"\n")
     said = [worker.communicate(timeout=DEADLINE_S)[0].split() for worker in workers]
-    assert sorted(said) == [["bf16"]] * 3 + [["measures", "bf16"]]
+    assert sorted(said) == [[b"bf16"]] * 3 + [[b"measures", b"bf16"]]
 
 
 def test_the_cache_is_where_users_keep_what_can_be_made_anew(

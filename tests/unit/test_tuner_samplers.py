@@ -10,7 +10,7 @@ from math import log
 import optuna
 import pytest
 
-from sweep.records import Cause, Direction, Epoch, Params, Trial, TrialState
+from sweep.records import Cause, Direction, Params, Trial, TrialState
 from sweep.space.distributions import Categorical, Float, Int
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.study import SearchSpec
@@ -136,18 +136,7 @@ def test_an_interrupted_study_draws_what_an_unbroken_one_would(
     points = run(tuner_of(space, **search), range(20))
     resumed = tuner_of(space, **search)
     records = completed(points[:num_before])
-    epochs = [
-        Epoch(
-            trial=trial.number,
-            attempt=1,
-            epoch=0,
-            metrics={"m": trial.value},
-            epoch_s=1.0,
-            stored_at=NOW,
-        )
-        for trial in records
-    ]
-    resumed.restore(records, epochs, "m")
+    resumed.restore(records, {trial.number: {0: trial.value or 0.0} for trial in records})
     assert run(resumed, range(num_before, 20)) == points[num_before:]
 
 
@@ -162,7 +151,7 @@ def test_enqueued_points_take_no_place_in_the_sequence() -> None:
         live.begin(number, params)
     assert run(live, range(2, 8)) == plain
     restored = tuner_of(MIXED, sampler="qmc")
-    restored.restore(completed([*given, *plain[:3]], num_enqueued=2), [], "m")
+    restored.restore(completed([*given, *plain[:3]], num_enqueued=2), {})
     assert run(restored, range(5, 8)) == plain[3:]
 
 
@@ -188,7 +177,7 @@ def test_gp_learns_although_older_trials_do_not_fit_the_space() -> None:
         space_version=1,
         created_at=NOW,
     )
-    tuner.restore([*completed(old), waiting], [], "m")
+    tuner.restore([*completed(old), waiting], {})
     tuner.report(4, 0, 0.5)
     tuner.tell(4, TrialState.COMPLETE, None, 0.5)
     points = run(tuner, range(5, 25))
