@@ -1,20 +1,19 @@
 """Residence: whether a data set may lie in memory for as long as a process lives."""
 
 import os
-import re
 from pathlib import Path
 
 import torch
 
 from sweep.errors import DataError
+from sweep.spec.key_kinds import Size
+from sweep.spec.kind import Unfit
 
 LIMIT_VARIABLE = "SWEEP_DATA_MEMORY"
 """The most that a folder's images may take in each worker, such as 4GiB."""
 SHARE = 2
 """Without a limit, half of what is free may be taken: the rest is for training."""
 
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-_SIZE = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(_UNITS)})")
 _MEMORY = Path("/proc/meminfo")
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _CONTAINER_USE = Path("/sys/fs/cgroup/memory.current")
@@ -30,13 +29,10 @@ def may_reside(num_bytes: int, device: torch.device) -> bool:
 
 
 def _size(text: str) -> int:
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        units = ", ".join(_UNITS)
-        raise DataError(
-            f"{LIMIT_VARIABLE} is {text!r}; it takes a size such as 4GiB (units: {units})"
-        )
-    return int(float(match[1]) * _UNITS[match[2]])
+    try:
+        return Size().fit(text)
+    except Unfit as error:
+        raise DataError(f"{LIMIT_VARIABLE} {error}") from error
 
 
 def _free_bytes(device: torch.device) -> int:
