@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from sweep.training.evaluation import padded
 from sweep.training.gradients import EagerGradients
 from sweep.training.memory import baseline_memory_bytes, limit_memory
 from sweep.training.precision import gradient_scaler
-from sweep.training.recorded import RecordedGradients
+from sweep.training.recorded import RecordedGradients, Recording
 from sweep.training.resnet import DEPTHS, ResNet
 from sweep.training.step import work_of
 from sweep.training.train import TrainConfig, train
@@ -95,7 +95,7 @@ def test_a_graphs_gradients_are_those_of_steps_kernel_by_kernel(
     one, other = network(), network()
     scaler = gradient_scaler(work.dtype, GPU)
     plain = EagerGradients(one, work, scaler)
-    recorded = RecordedGradients(other, work, CudaRecorder(), *data[0])
+    recorded = RecordedGradients(other, work, CudaRecorder(GPU), *data[0])
     recorded.warm_up()
     recorded.record()
     recorded.begin(scaler)
@@ -147,6 +147,26 @@ def test_one_step_by_a_graph_is_one_step_kernel_by_kernel(images: Path) -> None:
     [recorded], [plain] = all_numbers(config), all_numbers(config, eager())
     assert recorded["train_loss"] == pytest.approx(plain["train_loss"], rel=1e-4)
     assert recorded["test_loss"] == pytest.approx(plain["test_loss"], rel=1e-3)
+
+
+def test_work_that_cannot_be_recorded_leaves_everything_as_it_was(
+    images: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Impatient(CudaRecorder):
+        def record(self, work: Callable[[], None]) -> Recording:
+            def waiting() -> None:
+                work()
+                torch.cuda.synchronize()
+
+            return super().record(waiting)
+
+    usual = torch.cuda.current_stream()
+    config = small_config(images, deterministic=True)
+    with caplog.at_level(logging.WARNING):
+        recorded = all_numbers(config, Workbench(Impatient))
+    assert "steps are launched kernel by kernel" in caplog.text
+    assert torch.cuda.current_stream() == usual
+    assert recorded == all_numbers(config, eager())
 
 
 def test_two_trainings_in_one_process_are_two_in_fresh_ones(images: Path) -> None:
