@@ -1,5 +1,6 @@
 """The distribution's reader: one alternative of one param, from its mapping in the study file."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -182,6 +183,10 @@ def _is_sound(reader: Reader, place: Place, values: Mapping[str, Any], kind: Kin
         faults.append(("low", f"low and high are both {low!r}; write value: {low!r}"))
     elif low > high:
         faults.append(("low", f"low {low!r} is above high {high!r}; exchange them"))
+    elif not math.isfinite(high - low):
+        faults.append(
+            ("low", f"from {low!r} to {high!r} is more than a float holds; bring them nearer")
+        )
     if values.get("log") and low <= 0:
         faults.append(("low", f"log needs a low above 0, not {low!r}; raise it or remove log"))
     if values.get("log") and step is not None:

@@ -417,3 +417,12 @@ def test_each_fault_is_named_with_its_line_and_its_remedy(
 ) -> None:
     problems = problems_of(tmp_path, changed(old, new))
     assert problems == expected
+
+
+def test_a_range_wider_than_a_float_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("")
+    text = "train: ./mine.py:train\nobjective: {metric: m, direction: maximize}\n"
+    text += "space: {x: {type: float, low: -1e308, high: 1e308}}\n"
+    assert problems_of(tmp_path, text) == [
+        "3: space.x: from -1e+308 to 1e+308 is more than a float holds; bring them nearer"
+    ]
