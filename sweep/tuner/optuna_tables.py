@@ -1,5 +1,6 @@
 """Optuna's tables: our study as Optuna keeps it, an Optuna study for each space version."""
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from optuna.trial import FrozenTrial
 from sweep.records import Direction, Trial
 from sweep.space.space import Space
 from sweep.tuner import optuna_rows
-from sweep.tuner.optuna_rows import EPOCHS, TRIALS, USER_ATTRS, VALUES
+from sweep.tuner.optuna_rows import EPOCHS, TRIALS, USER_ATTRS, VALUES, Rows
 from sweep.tuner.optuna_stored import StoredTrial, stored_from, stored_trials
 from sweep.tuner.projected import ProjectedParam, as_optuna, projected_params
 from sweep.tuner.states import optuna_direction
@@ -136,13 +137,16 @@ class _VersionTables:
 
     def _write(self, changes: Sequence[_Change]) -> None:
         num_known = len(self._stored)
+        known = [change for change in changes if change.index < num_known]
         added = list(self._added(changes))
         with self._storage.engine.begin() as connection:
             if added:
                 self._stored += self._add(connection, added)
-            for change in changes:
-                if change.index < num_known:
-                    self._advance(connection, self._stored[change.index], change)
+            self._put_epochs(connection, known)
+            for change in known:
+                stored = self._stored[change.index]
+                if stored.is_open and change.trial is not None and change.trial.state.is_finished:
+                    self._finish(connection, stored, change.trial)
 
     def _added(self, changes: Iterable[_Change]) -> Iterator[FrozenTrial]:
         expected = len(self._stored)
@@ -168,23 +172,21 @@ class _VersionTables:
                 connection.execute(table.insert(), rows)
         return [stored_from(key, trial) for key, trial in added]
 
-    def _advance(self, connection: Any, stored: StoredTrial, change: _Change) -> None:
-        if not stored.is_open:
-            return
-        for epoch, value in sorted(change.values.items()):
-            if stored.values.get(epoch) != value:
-                self._put_epoch(connection, stored, epoch, value)
-        if change.trial is not None and change.trial.state.is_finished:
-            self._finish(connection, stored, change.trial)
-
-    def _put_epoch(self, connection: Any, stored: StoredTrial, epoch: int, value: float) -> None:
-        (row,) = optuna_rows.epoch_rows(stored.key, {epoch: value})
-        if epoch in stored.values:
-            is_it = (EPOCHS.c.trial_id == stored.key, EPOCHS.c.step == epoch)
-            connection.execute(EPOCHS.update().where(*is_it).values(**row))
-        else:
-            connection.execute(EPOCHS.insert(), [row])
-        stored.values[epoch] = value
+    def _put_epochs(self, connection: Any, changes: Iterable[_Change]) -> None:
+        """Of trials that are not finished: the new epochs, and those with another value."""
+        rows: Rows = []
+        for change in changes:
+            stored = self._stored[change.index]
+            for epoch, value in sorted(change.values.items()) if stored.is_open else ():
+                if epoch not in stored.values:
+                    rows += optuna_rows.epoch_rows(stored.key, {epoch: value})
+                elif stored.values[epoch] != value:
+                    (row,) = optuna_rows.epoch_rows(stored.key, {epoch: value})
+                    is_it = (EPOCHS.c.trial_id == stored.key, EPOCHS.c.step == epoch)
+                    connection.execute(EPOCHS.update().where(*is_it).values(**row))
+                stored.values[epoch] = value
+        if rows:
+            connection.execute(EPOCHS.insert(), rows)
 
     def _finish(self, connection: Any, stored: StoredTrial, trial: Trial) -> None:
         ours = as_optuna(trial, {}, self._params)
@@ -205,9 +207,17 @@ class _VersionTables:
         stored.state, stored.value, stored.values = ours.state, ours.value, {}
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that does not wait for the disk: what a power cut takes is put again."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.execute("PRAGMA synchronous = NORMAL")
+
+
 def _engine_arguments(url: str) -> dict[str, object]:
     if url.startswith("sqlite"):
-        return {"connect_args": {"timeout": 60}}
+        return {"connect_args": {"timeout": 60, "factory": _Connection}}
     reach = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 30_000}
     return {"pool_pre_ping": True, "connect_args": reach}
 

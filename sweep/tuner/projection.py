@@ -14,6 +14,9 @@ from sweep.tuner.optuna_tables import OptunaTables
 
 _log = logging.getLogger(__name__)
 
+_GATHER_S = 0.2
+"""What comes within this time is written at once: two writers of one file wait for each other, and
+the one that counts is the coordinator."""
 _RETRY_S = 5.0
 _CLOSE_S = 15.0
 
@@ -102,6 +105,7 @@ class Projection:
     def _wait_for_work(self) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._trials or self._values or self._is_closing)
+            self._changed.wait_for(lambda: self._is_closing, timeout=_GATHER_S)
             return bool(self._trials or self._values)
 
     def _take(self) -> tuple[dict[int, Trial], dict[int, dict[int, float]]]:
