@@ -6,7 +6,7 @@ past can be told from the present one for ever.
 
 import math
 
-from sqlalchemy import Connection, Update, or_, select, update
+from sqlalchemy import Connection, Update, bindparam, or_, select, update
 
 from sweep.errors import FencedError, LedByAnotherError
 from sweep.records import Holder, Lease, Study
@@ -71,16 +71,20 @@ def release(connection: Connection, study: Study, token: int) -> None:
 
 def fence(connection: Connection, study: Study, token: int) -> None:
     """The token leads, and will until this transaction ends. Raises FencedError."""
-    table = schema.leases
-    question = (
-        select(table.c.token)
-        .where(
-            table.c.study_id == study.id, table.c.token == token, table.c.is_released.is_(False)
-        )
-        .with_for_update()
-    )
-    if connection.scalar(question) is None:
+    if connection.scalar(_IS_LEADING, {"of_study": study.id, "by_token": token}) is None:
         raise _fenced(connection, study)
+
+
+_IS_LEADING = (
+    select(schema.leases.c.token)
+    .where(
+        schema.leases.c.study_id == bindparam("of_study"),
+        schema.leases.c.token == bindparam("by_token"),
+        schema.leases.c.is_released.is_(False),
+    )
+    .with_for_update()
+)
+"""Made once, as every transaction asks it."""
 
 
 def _of(study_id: int) -> Update:

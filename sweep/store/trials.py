@@ -7,9 +7,10 @@ as if it had just been made. A change that fits neither way is an error.
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Update, func, insert, literal, select, update
+from sqlalchemy import Connection, Update, bindparam, func, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sweep.clock import utc_now
@@ -66,19 +67,10 @@ def store_epoch(connection: Connection, study_id: int, epoch: Epoch) -> None:
 
     Raises StaleAttemptError unless its attempt is the current one of a running trial.
     """
-    table = schema.epochs
     columns = {"study_id": study_id, **rows.epoch_columns(epoch)}
-    values = [literal(value, table.c[name].type) for name, value in columns.items()]
-    trials = schema.trials
-    guarded = select(*values).where(
-        trials.c.study_id == study_id,
-        trials.c.number == epoch.trial,
-        trials.c.state == TrialState.RUNNING,
-        trials.c.attempt == epoch.attempt,
-    )
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(table).from_select(list(columns), guarded).on_conflict_do_nothing()
-    if connection.execute(statement.returning(table.c.epoch)).first() is None:
+    values = {f"new_{name}": value for name, value in columns.items()}
+    statement = _insert_of_an_epoch(connection.dialect.name)
+    if connection.execute(statement, values).first() is None:
         current = reads.trial(connection, study_id, epoch.trial)
         if (current.state, current.attempt) != (TrialState.RUNNING, epoch.attempt):
             raise _stale(current, epoch.attempt)
@@ -147,6 +139,22 @@ def interrupt(
     }
     connection.execute(_attempt(study_id, trial, attempt).values(**end))
     return reads.trial(connection, study_id, trial)
+
+
+@cache
+def _insert_of_an_epoch(dialect_name: str) -> Any:
+    """The statement, made once: making it took half of the time of storing an epoch."""
+    table, trials = schema.epochs, schema.trials
+    new = {column.name: bindparam(f"new_{column.name}", type_=column.type) for column in table.c}
+    guarded = select(*new.values()).where(
+        trials.c.study_id == new["study_id"],
+        trials.c.number == new["trial"],
+        trials.c.state == TrialState.RUNNING,
+        trials.c.attempt == new["attempt"],
+    )
+    dialect = sqlite if dialect_name == "sqlite" else postgresql
+    statement = dialect.insert(table).from_select(list(new), guarded).on_conflict_do_nothing()
+    return statement.returning(table.c.epoch)
 
 
 def _trial(study_id: int, trial: int) -> Update:
