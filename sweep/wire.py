@@ -5,6 +5,7 @@ JSON has no NaN: a number that is not finite travels as null, with `finite: fals
 """
 
 import json
+import signal
 from dataclasses import asdict, field
 from enum import StrEnum
 from typing import Annotated, Literal, TypeAlias
@@ -16,6 +17,10 @@ from sweep.errors import WireError
 from sweep.records import Cause, Checkpoint, ParamValue
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
+
+DUMP_SIGNAL = signal.SIGUSR1
+"""Asks a worker to print where each of its threads is; it comes beside the pipes, which a worker
+that hangs does not read."""
 
 _STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 

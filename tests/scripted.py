@@ -12,7 +12,7 @@ from sweep.records import Direction, ParamValue, Snapshot
 from sweep.space.distributions import Distribution, Float
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.recipe import RecipeSpec
-from sweep.spec.study import BudgetSpec, Objective, SearchSpec, StudySpec
+from sweep.spec.study import BudgetSpec, Objective, ResourcesSpec, SearchSpec, StudySpec
 from sweep.store.store import open_store
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("scripted_worker.py")))
@@ -44,6 +44,7 @@ def scripted_spec(
     search: SearchSpec | None = None,
     training: dict[str, object] | None = None,
     budget: BudgetSpec | None = None,
+    resources: ResourcesSpec | None = None,
 ) -> StudySpec:
     """A study for the scripted worker."""
     return StudySpec(
@@ -54,6 +55,7 @@ def scripted_spec(
         training={"epochs": epochs, **(training or {})},
         search=search or SearchSpec(sampler="random"),
         budget=budget or BudgetSpec(trials=trials),
+        resources=resources or ResourcesSpec(),
     )
 
 

@@ -83,6 +83,10 @@ def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
 def _act(act: str, assignment: Assignment) -> Failed | None:
     if act == "die" or (act == "die once" and assignment.attempt == 1):
         os.kill(os.getpid(), signal.SIGKILL)
+    if act == "hang" or (act == "hang once" and assignment.attempt == 1):
+        time.sleep(600)
+    if act == "freeze":
+        os.kill(os.getpid(), signal.SIGSTOP)
     if act == "exit":
         os._exit(7)
     causes = {"raise": Cause.EXCEPTION, "memory": Cause.OUT_OF_MEMORY}

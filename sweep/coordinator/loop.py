@@ -28,6 +28,7 @@ from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.refusal import refused
+from sweep.coordinator.vigil import Overdue, Step, Vigil
 from sweep.errors import DiskError, SweepError
 from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
@@ -67,6 +68,7 @@ class Loop:
         self._folder = folder
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
+        self._vigil = Vigil(hang_after_s=spec.resources.hang_after_s)
         self._is_exhausted = False
 
     def run(self) -> Iterator[Event]:
@@ -78,6 +80,8 @@ class Loop:
                 break
             for event in self._fleet.wait(self._patience_s()):
                 yield from self._handle(event)
+            for overdue in self._vigil.look():
+                yield from self._press(overdue)
         yield self._ended()
 
     def _fill(self) -> Iterator[Event]:
@@ -116,6 +120,8 @@ class Loop:
         )
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
+        epochs = self._ledger.epochs_of(trial.number)
+        self._vigil.began(slot, log, max((each.epoch_s for each in epochs), default=0.0))
         first_epoch = assignment.resume[0].epoch + 1 if assignment.resume else 0
         return TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch)
 
@@ -143,12 +149,14 @@ class Loop:
                 yield self._on_epoch(busy, message)
             case Finished():
                 del self._busy[busy.slot.index]
+                self._vigil.ended(busy.slot)
                 self._crew.give_back(busy.slot)
                 yield self._outcomes.concluded(busy)
             case Failed():
                 del self._busy[busy.slot.index]
                 self._fleet.kill(busy.slot)  # a fresh process takes its place
-                yield self._outcomes.failed(busy, message)
+                silent_s = self._vigil.ended(busy.slot)
+                yield self._outcomes.failed(busy, message, silent_s)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
         epoch = epoch_from(report)
@@ -160,6 +168,7 @@ class Loop:
             busy.slot,
             Decision(trial=epoch.trial, attempt=epoch.attempt, epoch=epoch.epoch, action=action),
         )
+        self._vigil.progressed(busy.slot, report.epoch_s)
         busy.kept.add(epoch)
         self._crew.progressed(busy.slot)
         return EpochStored(slot=busy.slot, epoch=epoch)
@@ -174,10 +183,23 @@ class Loop:
         return None
 
     def _on_ended(self, slot: Slot, how: str, last_words: str) -> Iterator[Event]:
+        silent_s = self._vigil.ended(slot)
         if busy := self._busy.pop(slot.index, None):
-            yield self._outcomes.lost(busy, how)
+            yield self._outcomes.lost(busy, how, silent_s)
         if fault := self._crew.ended(slot, how, last_words):
             yield self._retire(slot, fault)
+
+    def _press(self, overdue: Overdue) -> Iterator[Event]:
+        """Go one step further with a worker that hangs; its end is then an event like any."""
+        match overdue.step:
+            case Step.DUMP:
+                self._fleet.dump(overdue.slot)
+                trial = self._busy[overdue.slot.index].trial.number
+                yield Notice(text=f"trial {trial} hangs: no progress for {overdue.silent_s:g} s")
+            case Step.STOP:
+                self._fleet.stop(overdue.slot)
+            case Step.KILL:
+                self._fleet.kill(overdue.slot)
 
     def _retire(self, slot: Slot, fault: SweepError) -> Notice:
         """Go on without a slot that cannot work; raise its fault when it was the last one."""

@@ -41,10 +41,15 @@ class Outcomes:
             case _:
                 return self._finish(busy, TrialState.COMPLETE)
 
-    def failed(self, busy: Busy, failed: Failed) -> Outcome:
-        """The train function has raised; where it was to stop, what was decided stands."""
+    def failed(self, busy: Busy, failed: Failed, silent_s: float | None) -> Outcome:
+        """The train function has raised; where it was to stop, what was decided stands.
+
+        `silent_s` is how long it had said nothing, where it was stopped for that.
+        """
         if busy.verdict is not None:
             return self.concluded(busy)
+        if silent_s is not None:
+            return self._hung(busy, silent_s)
         has_epochs = bool(self._ledger.epochs_of(busy.trial.number))
         if failed.is_broken_contract:
             self._overseer.end(Ending(reason=failed.message, exit_code=1))
@@ -52,13 +57,19 @@ class Outcomes:
             return self._retry(busy, failed.cause, failed.message)
         return self._finish(busy, TrialState.FAILED, failed.cause, failed.message)
 
-    def lost(self, busy: Busy, how: str) -> Outcome:
-        """The worker is gone."""
+    def lost(self, busy: Busy, how: str, silent_s: float | None) -> Outcome:
+        """The worker is gone; `silent_s` as in `failed`."""
         if busy.verdict is not None:
             return self.concluded(busy)
         if self._overseer.must_kill:
             return self._interrupt(busy, Cause.CANCELLED, "stopped")
+        if silent_s is not None:
+            return self._hung(busy, silent_s)
         return self._retry(busy, Cause.LOST, f"the worker {how}")
+
+    def _hung(self, busy: Busy, silent_s: float) -> Outcome:
+        message = f"no progress for {silent_s:g} s; where it stood is in its log"
+        return self._retry(busy, Cause.HUNG, message)
 
     def _retry(self, busy: Busy, cause: Cause, message: str) -> Outcome:
         if self._strikes.is_out(busy.trial.number):

@@ -97,6 +97,16 @@ class LocalFleet:
         if worker := self._workers.get(slot.index):
             worker.send(message)
 
+    def dump(self, slot: Slot) -> None:
+        """Have the slot's worker print into its log where each of its threads is."""
+        if worker := self._workers.get(slot.index):
+            worker.dump()
+
+    def stop(self, slot: Slot) -> None:
+        """Ask the slot's worker and all it started to end, as SIGTERM does."""
+        if worker := self._workers.get(slot.index):
+            worker.stop()
+
     def kill(self, slot: Slot) -> None:
         """Kill the slot's worker with all it started; its end is reported by `wait`."""
         if worker := self._workers.get(slot.index):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sweep.errors import WireError
 from sweep.fleet.slots import Slot
-from sweep.wire import MAX_LINE_BYTES, Down, Message, decode, encode
+from sweep.wire import DUMP_SIGNAL, MAX_LINE_BYTES, Down, Message, decode, encode
 
 # -P: the folder that the user stands in must not shadow the modules of this package.
 WORKER = (sys.executable, "-P", "-m", "sweep.worker")
@@ -67,6 +67,16 @@ class WorkerProcess:
         if self._down_fd >= 0:
             os.close(self._down_fd)
             self._down_fd = -1
+
+    def dump(self) -> None:
+        """Have the worker print where it stands; it does so from its first message on."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, DUMP_SIGNAL)
+
+    def stop(self) -> None:
+        """Ask the worker and everything that it started to end."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill the worker and everything that it started."""

@@ -27,6 +27,7 @@ _KIND_BY_SECTION = {
     "enqueue": Kind.HARMLESS,
     "budget": Kind.HARMLESS,
     "checkpoints": Kind.HARMLESS,
+    "resources": Kind.HARMLESS,
     "space": Kind.SPACE,
     "recipe": Kind.REFUSED,
     "objective": Kind.REFUSED,

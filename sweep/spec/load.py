@@ -16,11 +16,13 @@ from sweep.spec.sections import (
     BUDGET,
     CHECKPOINTS,
     OBJECTIVE,
+    RESOURCES,
     SEARCH,
     read_budget,
     read_checkpoints,
     read_head,
     read_objective,
+    read_resources,
     read_search,
 )
 from sweep.spec.space_reader import read_enqueue, read_space
@@ -37,6 +39,7 @@ _SECTIONS: Mapping[str, Iterable[str]] = {
     "search": (*SEARCH, "pruner"),
     "budget": BUDGET,
     "checkpoints": CHECKPOINTS,
+    "resources": RESOURCES,
 }
 _KEY_PATHS = tuple(f"{section}.{key}" for section, keys in _SECTIONS.items() for key in keys)
 _NO_OVERRIDES: Mapping[str, str] = {}
@@ -98,6 +101,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
     )
     enqueue = read_enqueue(reader, space, given_training)
     checkpoints = read_checkpoints(reader)
+    resources = read_resources(reader)
     check_draft(reader, draft, is_own)
     if objective is None or space is None:
         return None
@@ -112,6 +116,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
         enqueue=enqueue,
         budget=draft.budget,
         checkpoints=checkpoints,
+        resources=resources,
     )
 
 

@@ -6,7 +6,7 @@ from sweep.spec.kind import Kind, found
 from sweep.spec.kinds import Number, OneOf, Text, Whole
 from sweep.spec.pruner_reader import read_pruner
 from sweep.spec.reader import Reader
-from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, SearchSpec
+from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, ResourcesSpec, SearchSpec
 
 TOP_KEYS = (
     "version",
@@ -23,6 +23,7 @@ TOP_KEYS = (
     "enqueue",
     "budget",
     "checkpoints",
+    "resources",
 )
 OBJECTIVE: dict[str, Kind] = {
     "metric": Text(100),
@@ -46,6 +47,9 @@ BUDGET: dict[str, Kind] = {
 CHECKPOINTS: dict[str, Kind] = {
     "every_epochs": Whole(1, 1_000_000),
     "keep": OneOf(("best_and_last", "last", "all", "none")),
+}
+RESOURCES: dict[str, Kind] = {
+    "hang_after": Duration(),
 }
 
 
@@ -100,3 +104,10 @@ def read_budget(reader: Reader) -> BudgetSpec:
 def read_checkpoints(reader: Reader) -> CheckpointsSpec:
     """How often the state to resume from is saved, and what stays."""
     return CheckpointsSpec(**reader.section(("checkpoints",), CHECKPOINTS))
+
+
+def read_resources(reader: Reader) -> ResourcesSpec:
+    """What a trial may take of the machine."""
+    values = reader.section(("resources",), RESOURCES)
+    hang = {"hang_after_s": values.pop("hang_after")} if "hang_after" in values else {}
+    return ResourcesSpec(**values, **hang)

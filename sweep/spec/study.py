@@ -95,6 +95,16 @@ class CheckpointsSpec(_Frozen):
     keep: Literal["best_and_last", "last", "all", "none"] = "best_and_last"
 
 
+class ResourcesSpec(_Frozen):
+    """What a trial may take of the machine.
+
+    `hang_after_s`: the longest silence of a trial that does not count as a hang; None: judged by
+    the epochs so far.
+    """
+
+    hang_after_s: float | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StudySpec:
     """One study as its file describes it.
@@ -113,6 +123,7 @@ class StudySpec:
     enqueue: tuple[Params, ...] = ()
     budget: BudgetSpec = field(default_factory=BudgetSpec)
     checkpoints: CheckpointsSpec = field(default_factory=CheckpointsSpec)
+    resources: ResourcesSpec = field(default_factory=ResourcesSpec)
 
     def to_json(self) -> dict[str, Any]:
         """The spec as plain JSON values, from which `from_json` makes an equal one."""
@@ -128,6 +139,7 @@ class StudySpec:
             "enqueue": [dict(params) for params in self.enqueue],
             "budget": self.budget.model_dump(mode="json"),
             "checkpoints": self.checkpoints.model_dump(mode="json"),
+            "resources": self.resources.model_dump(mode="json"),
         }
 
     @classmethod
@@ -147,6 +159,7 @@ class StudySpec:
             enqueue=tuple({name: row[name] for name in space.names} for row in rows),
             budget=BudgetSpec.model_validate(document["budget"]),
             checkpoints=CheckpointsSpec.model_validate(document["checkpoints"]),
+            resources=ResourcesSpec.model_validate(document.get("resources", {})),
         )
 
     @property

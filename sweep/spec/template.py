@@ -86,6 +86,7 @@ budget:
   # max_cost: 10
 
 # checkpoints: {every_epochs: 1, keep: best_and_last}
+# resources: {hang_after: 30m}     # how long a trial may be silent; otherwise its epochs tell
 """
 
 _FUNCTION = '''\

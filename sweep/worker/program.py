@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sweep.errors import DataError, DeviceError, DiskError, SweepError, TrainFunctionError
-from sweep.wire import Assignment, Failed, Ready, Refusal
+from sweep.wire import DUMP_SIGNAL, Assignment, Failed, Ready, Refusal
 from sweep.worker.channel import Channel
 from sweep.worker.lifeline import start_guard
 
@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve one coordinator until it says Shutdown or its end of the pipe closes."""
     options = _parse(arguments)
     start_guard(options.down_fd, options.up_fd)
-    faulthandler.enable()
+    faulthandler.enable(file=2)
+    faulthandler.register(DUMP_SIGNAL, file=2)
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
     _serve(channel, options.recipe, options.device, options.memory_limit_bytes)

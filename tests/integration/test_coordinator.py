@@ -28,7 +28,13 @@ from sweep.errors import (
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
 from sweep.space.distributions import Categorical, Float
 from sweep.space.space import Space
-from sweep.spec.study import BudgetSpec, CheckpointsSpec, PrunerSpec, SearchSpec
+from sweep.spec.study import (
+    BudgetSpec,
+    CheckpointsSpec,
+    PrunerSpec,
+    ResourcesSpec,
+    SearchSpec,
+)
 from sweep.store.store import open_store
 from tests.scripted import (
     QUALITY,
@@ -460,3 +466,27 @@ def test_a_trial_that_starts_over_and_over_is_given_up_after_three_attempts(
     snapshot = stored(plan)
     assert (snapshot.trials[0].state, snapshot.trials[0].attempt) == (TrialState.FAILED, 3)
     assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 3), (1, 3)]
+
+
+@pytest.mark.parametrize("act", ["hang", "freeze"])
+def test_a_trial_that_hangs_is_tried_three_times_and_fails_with_the_cause(
+    tmp_path: Path, act: str
+) -> None:
+    spec = scripted_spec(acts(act, "fine"), resources=ResourcesSpec(hang_after_s=1.0))
+    plan = scripted_plan(tmp_path, spec)
+    assert run_to_end(plan).exit_code == 0
+    snapshot = stored(plan)
+    hung, fine = snapshot.trials
+    assert (hung.state, hung.cause, hung.attempt) == (TrialState.FAILED, Cause.HUNG, 3)
+    assert hung.message == "no progress for 1 s; where it stood is in its log"
+    assert [each.cause for each in snapshot.attempts][:3] == [Cause.HUNG] * 3
+    assert fine.state is TrialState.COMPLETE
+
+
+def test_a_trial_that_hung_once_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    spec = scripted_spec(acts("hang once"), resources=ResourcesSpec(hang_after_s=1.0))
+    plan = scripted_plan(tmp_path, spec)
+    assert run_to_end(plan).exit_code == 0
+    snapshot = stored(plan)
+    assert snapshot.trials[0].state is TrialState.COMPLETE
+    assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 1), (1, 2), (2, 2)]

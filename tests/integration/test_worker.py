@@ -250,3 +250,26 @@ def test_what_a_function_does_to_its_output_stays_in_its_own_trial(tmp_path: Pat
     assert {trial.message for trial in snapshot.trials} == {"RuntimeError: half a character: ?"}
     logs = [Path(str(each.log)).read_bytes() for each in snapshot.attempts if each.attempt == 1]
     assert [b"hello from" in log for log in logs] == [True, True]
+
+
+def test_a_hang_leaves_in_the_log_where_each_thread_stood(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        import threading
+
+        def wait_for_nothing():
+            threading.Event().wait()
+
+        def train(params, device, state=None):
+            yield {"test_accuracy": 0.5}
+            wait_for_nothing()
+        """,
+        STUDY.replace("[0.5, 0.9]", "[0.5]") + "resources: {hang_after: 1s}\n",
+    )
+    assert run_to_end(plan).exit_code == 1
+    snapshot = stored(plan)
+    assert snapshot.trials[0].cause is Cause.HUNG
+    first = Path(snapshot.attempts[0].log or "").read_text()
+    assert "in wait_for_nothing" in first
+    assert "in train" in first

@@ -100,11 +100,19 @@ CASES = {
     ),
     "a section of later releases": (
         SEARCH,
-        SEARCH + "resources: {gpus_per_trial: 2}\n",
+        SEARCH + "machines: {hosts: 2}\n",
         [
-            "11: unknown key resources; known: version, study, description, train, data, "
+            "11: unknown key machines; known: version, study, description, train, data, "
             "model, objective, space, configurations, training, search, enqueue, budget, "
-            "checkpoints",
+            "checkpoints, resources",
+        ],
+    ),
+    "a time without its unit": (
+        SEARCH,
+        SEARCH + "resources: {hang_after: 600}\n",
+        [
+            "11: resources.hang_after is 600; it takes a time with a unit, such as 90s, 30m, "
+            "2h or 1h30m: add the unit",
         ],
     ),
     "two problems in the order of their lines": (
