@@ -10,7 +10,8 @@ from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
 from sweep.coordinator.plan import Plan
 from sweep.errors import StudyFileError, UnusableError, UsageError
-from sweep.fleet.devices import select_gpus, visible_gpus
+from sweep.fleet.choice import select_gpus
+from sweep.fleet.devices import visible_gpus
 from sweep.fleet.slots import Slot, cpu_slots, default_cpu_slots, gpu_slots
 from sweep.spec.load import find_study_file, load_study_file
 from sweep.spec.overrides import FLAG
@@ -42,6 +43,7 @@ class Places:
     gpus: str | None
     cpu: int | None
     memory_limit: int | None
+    shares_busy: bool
     storage: str | None
     run_dir: str | None
 
@@ -62,6 +64,7 @@ def planned(
         grace_s=grace_s,
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,
+        shares_busy=places.shares_busy,
         git_commit=git_commit(path.absolute().parent),
     )
 

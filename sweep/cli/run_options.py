@@ -15,7 +15,9 @@ NameOption = Annotated[
 ]
 GpusOption = Annotated[
     str | None,
-    typer.Option(metavar="0,1|all|UUID", help="Run on these GPUs.  [default: all, or the CPU]"),
+    typer.Option(
+        metavar="0,1|all|free:N|UUID", help="Run on these GPUs.  [default: all, or the CPU]"
+    ),
 ]
 CpuOption = Annotated[
     Any,
@@ -60,6 +62,10 @@ MemoryLimitOption = Annotated[
         parser=word("--memory-limit", Size()),
         help="What each trial may use of a GPU's memory, such as 20GiB.",
     ),
+]
+ShareBusyOption = Annotated[
+    bool,
+    typer.Option("--share-busy", help="Take a GPU also where somebody else is using it."),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and write nothing.")

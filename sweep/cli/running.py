@@ -16,6 +16,7 @@ from sweep.cli.run_options import (
     NameOption,
     SeedOption,
     SetOption,
+    ShareBusyOption,
     TimeoutOption,
     TrialsOption,
 )
@@ -34,6 +35,7 @@ def run(
     seed: SeedOption = None,
     grace: GraceOption = "30s",
     memory_limit: MemoryLimitOption = None,
+    share_busy: ShareBusyOption = False,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
@@ -50,7 +52,12 @@ def run(
         name=name, trials=trials, timeout=timeout, max_cost=max_cost, seed=seed, settings=settings
     )
     places = Places(
-        gpus=gpus, cpu=cpu, memory_limit=memory_limit, storage=storage, run_dir=run_dir
+        gpus=gpus,
+        cpu=cpu,
+        memory_limit=memory_limit,
+        shares_busy=share_busy,
+        storage=storage,
+        run_dir=run_dir,
     )
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
     raise typer.Exit(describe(plan) if dry_run else lead(plan, storage))

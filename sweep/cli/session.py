@@ -8,7 +8,7 @@ from sweep.cli.spec_text import plan_text
 from sweep.cli.watch import watch
 from sweep.coordinator.events import Notice, StudyLed, SweepEnded
 from sweep.coordinator.plan import Plan
-from sweep.coordinator.session import run_study
+from sweep.coordinator.session import check_slots, run_study
 from sweep.coordinator.standing import found_standing
 from sweep.errors import NotFoundError
 from sweep.records import Snapshot
@@ -22,6 +22,7 @@ def describe(plan: Plan) -> int:
 
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
+    check_slots(plan)
     check_own_code(plan.spec.recipe)
     answer(plan_text(plan, standing.outline))
     return 0

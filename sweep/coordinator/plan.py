@@ -14,7 +14,8 @@ class Plan:
 
     `extra_trials` asks for that many finished trials more than there are. `grace_s` is how long a
     stopped trial may take to its next epoch. `allows_cpu` lets a study that ran on GPUs go on
-    without one. `worker` is the command that starts a worker.
+    without one; `shares_busy` lets it take a GPU that somebody else uses. `worker` is the command
+    that starts a worker.
     """
 
     spec: StudySpec
@@ -24,5 +25,6 @@ class Plan:
     grace_s: float = 30.0
     extra_trials: int | None = None
     allows_cpu: bool = True
+    shares_busy: bool = False
     git_commit: str | None = None
     worker: tuple[str, ...] = WORKER

@@ -1,7 +1,7 @@
 """A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
 
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.events import Event, StudyLed, SweepEnded
@@ -11,6 +11,7 @@ from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
 from sweep.fleet.local import Ended, LocalFleet, Received
+from sweep.fleet.reservation import reserved
 from sweep.wire import Failed, Ready
 
 
@@ -28,6 +29,7 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
     folder = study_folder(plan.run_folder, plan.spec.study)
     with ExitStack() as open_things:
         signals = open_things.enter_context(Signals())
+        open_things.enter_context(_reserved(plan))
         fleet = open_things.enter_context(_fleet(plan))
         crew = Crew(fleet)
         crew.start_all()
@@ -37,6 +39,16 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
             yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
             return
         yield from _lead(plan, folder, fleet, crew, signals, versions)
+
+
+def check_slots(plan: Plan) -> None:
+    """Raises DeviceError where the plan's devices are not free for it."""
+    with _reserved(plan):
+        pass
+
+
+def _reserved(plan: Plan) -> AbstractContextManager[None]:
+    return reserved((slot.device for slot in plan.slots), shares=plan.shares_busy)
 
 
 def _fleet(plan: Plan) -> LocalFleet:

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any
 
-from sweep.errors import DeviceError, UsageError
+from sweep.errors import DeviceError
+from sweep.fleet.driver import Installed, installed_gpus, installed_part
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,71 +30,45 @@ class Device:
 
 
 CPU = Device(uuid=None, name="cpu")
+_NO_GPU = ("", "-1", "none", "NoDevFiles")  # what users, Slurm and others write to hide them all
 
 
 def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[Device, ...]:
     """The GPUs of this machine that CUDA_VISIBLE_DEVICES leaves, numbered in its order.
 
     As CUDA does, it reads that variable up to the first name that it does not know. Without it
-    the numbers are nvidia-smi's. Empty where there is no NVIDIA driver.
+    the numbers are nvidia-smi's. Empty where there is no NVIDIA driver, and where the variable is
+    empty or -1. Raises DeviceError where a driver does not answer, or none of the names is known:
+    what was to run on a GPU must not run on the CPU unasked.
     """
-    gpus = _installed_gpus()
+    gpus = tuple(_device(each, index) for index, each in enumerate(installed_gpus()))
     visible = environment.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
+    if visible is None or not gpus:
         return gpus
-    chosen = (_matching(name.strip(), gpus) for name in visible.split(","))
-    known = [matching[0] for matching in takewhile(lambda found: len(found) == 1, chosen)]
+    chosen = (_named(name.strip(), gpus) for name in visible.split(","))
+    known = [found[0] for found in takewhile(lambda found: len(found) == 1, chosen)]
+    if not known and visible.strip() not in _NO_GPU:
+        raise DeviceError(
+            f"CUDA_VISIBLE_DEVICES={visible} names no GPU of this machine, which has "
+            f"{_listed(gpus)}: name one of them, unset it, or run on the CPU with --cpu 2"
+        )
     return tuple(replace(gpu, index=index) for index, gpu in enumerate(known))
 
 
-def select_gpus(text: str, gpus: Sequence[Device]) -> tuple[Device, ...]:
-    """The devices that `--gpus` names: `all`, numbers, or UUIDs, separated by commas.
-
-    Raises UsageError for text of another form or a device named twice, DeviceError for a device
-    that is not there.
-    """
-    if text.strip() == "all":
-        if not gpus:
-            raise DeviceError(f"--gpus all: {_what_is_there(gpus)}")
-        return tuple(gpus)
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        _check_form(text, name)
-    is_repeated = len(set(names)) < len(names)
-    chosen = [] if is_repeated else [_find(name, gpus) for name in names]
-    if is_repeated or len({gpu.uuid for gpu in chosen}) < len(chosen):
-        raise UsageError(f"--gpus {text}: a device is named twice; name each device once")
-    return tuple(chosen)
-
-
-def _check_form(text: str, name: str) -> None:
-    is_number = name.isascii() and name.isdigit()
-    is_uuid = name.startswith("GPU-") and len(name) > len("GPU-")
-    if not is_number and not is_uuid:
-        found = repr(name) if name else "an empty name"
-        raise UsageError(
-            f"--gpus {text!r}: {found} is no device; write numbers as in --gpus 0,1, "
-            "UUIDs as in --gpus GPU-..., or --gpus all"
-        )
-
-
-def _find(name: str, gpus: Sequence[Device]) -> Device:
-    matching = _matching(name, gpus)
-    if not matching:
-        raise DeviceError(f"no GPU {name} here; {_what_is_there(gpus)}")
-    if len(matching) > 1:
-        raise UsageError(f"--gpus: {name} fits {len(matching)} devices; write more of the UUID")
-    return matching[0]
-
-
-def _what_is_there(gpus: Sequence[Device]) -> str:
+def what_is_there(gpus: Sequence[Device]) -> str:
+    """The GPUs in words, and the way to the CPU."""
     if not gpus:
         return "this machine shows no GPU; leave --gpus out, or write --cpu 2, to run on the CPU"
-    there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in gpus)
+    there = _listed(gpus)
     return f"there are: {there}; leave --gpus out for all of them, or run on the CPU with --cpu 2"
 
 
-def _matching(name: str, gpus: Sequence[Device]) -> list[Device]:
+def _listed(gpus: Sequence[Device]) -> str:
+    return ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in gpus)
+
+
+def matching_gpus(name: str, gpus: Sequence[Device]) -> list[Device]:
+    """The GPUs that a number stands for, or the beginning of a UUID."""
     if name.isdigit():
         return [gpu for gpu in gpus if gpu.index == int(name)]
     if not name.startswith("GPU-"):
@@ -102,27 +76,18 @@ def _matching(name: str, gpus: Sequence[Device]) -> list[Device]:
     return [gpu for gpu in gpus if (gpu.uuid or "").startswith(name)]
 
 
-def _installed_gpus() -> tuple[Device, ...]:
-    import pynvml
-
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return ()
-    try:
-        count = pynvml.nvmlDeviceGetCount()
-        return tuple(_describe(pynvml, index) for index in range(count))
-    except pynvml.NVMLError as error:
-        raise DeviceError(f"the NVIDIA driver does not answer: {error}; see nvidia-smi") from error
-    finally:
-        pynvml.nvmlShutdown()
+def _named(name: str, gpus: Sequence[Device]) -> list[Device]:
+    """What a name in CUDA_VISIBLE_DEVICES stands for; it may be a part of a GPU."""
+    if not name.startswith("MIG-"):
+        return matching_gpus(name, gpus)
+    part = installed_part(name)
+    return [] if part is None else [_device(part, 0)]
 
 
-def _describe(nvml: Any, index: int) -> Device:
-    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+def _device(installed: Installed, index: int) -> Device:
     return Device(
-        uuid=nvml.nvmlDeviceGetUUID(handle),
-        name=nvml.nvmlDeviceGetName(handle),
+        uuid=installed.uuid,
+        name=installed.name,
         index=index,
-        memory_bytes=nvml.nvmlDeviceGetMemoryInfo(handle).total,
+        memory_bytes=installed.memory_bytes,
     )

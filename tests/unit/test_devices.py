@@ -1,14 +1,19 @@
 """Devices: what `--gpus` means on a machine whose GPUs are made up."""
 
-import sys
-from types import ModuleType, SimpleNamespace
-
 import pytest
 
 from sweep.cli.planning import limited
 from sweep.errors import DeviceError, UsageError
-from sweep.fleet.devices import Device, select_gpus, visible_gpus
+from sweep.fleet.choice import select_gpus
+from sweep.fleet.devices import Device, visible_gpus
 from sweep.fleet.slots import cpu_slots, gpu_slots, num_cores
+from tests.fake_driver import (
+    FakeDriver,
+    NVMLError,
+    NVMLError_DriverNotLoaded,
+    NVMLError_LibraryNotFound,
+    install,
+)
 
 UUIDS = ("GPU-aaaa1111", "GPU-bbbb2222", "GPU-cccc3333")
 GPUS = tuple(
@@ -17,31 +22,13 @@ GPUS = tuple(
 )
 
 
-class _NvmlError(Exception):
-    pass
-
-
 @pytest.fixture
-def nvml(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     """A driver with three GPUs."""
-    fake = ModuleType("pynvml")
-    functions = {
-        "NVMLError": _NvmlError,
-        "nvmlInit": lambda: None,
-        "nvmlShutdown": lambda: None,
-        "nvmlDeviceGetCount": lambda: len(UUIDS),
-        "nvmlDeviceGetHandleByIndex": lambda index: index,
-        "nvmlDeviceGetUUID": lambda index: UUIDS[index],
-        "nvmlDeviceGetName": lambda index: "H200",
-        "nvmlDeviceGetMemoryInfo": lambda index: SimpleNamespace(total=2**37),
-    }
-    for name, function in functions.items():
-        setattr(fake, name, function)
-    monkeypatch.setitem(sys.modules, "pynvml", fake)
-    return fake
+    return install(monkeypatch, FakeDriver(UUIDS, parts=("MIG-dddd4444",)))
 
 
-def test_gpus_are_numbered_as_nvidia_smi_numbers_them(nvml: ModuleType) -> None:
+def test_gpus_are_numbered_as_nvidia_smi_numbers_them(driver: FakeDriver) -> None:
     assert visible_gpus({}) == GPUS
 
 
@@ -56,18 +43,38 @@ def test_gpus_are_numbered_as_nvidia_smi_numbers_them(nvml: ModuleType) -> None:
     ],
 )
 def test_an_inherited_cuda_visible_devices_is_counted_inside(
-    nvml: ModuleType, inherited: str, expected: list[tuple[int, str]]
+    driver: FakeDriver, inherited: str, expected: list[tuple[int, str]]
 ) -> None:
     gpus = visible_gpus({"CUDA_VISIBLE_DEVICES": inherited})
     assert [(gpu.index, gpu.uuid) for gpu in gpus] == expected
 
 
-def test_a_machine_without_a_driver_shows_no_gpu(nvml: ModuleType) -> None:
-    def fails() -> None:
-        raise _NvmlError("Driver Not Loaded")
-
-    nvml.nvmlInit = fails  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    "fault", [NVMLError_LibraryNotFound("no library"), NVMLError_DriverNotLoaded("not loaded")]
+)
+def test_a_machine_without_a_driver_shows_no_gpu(driver: FakeDriver, fault: Exception) -> None:
+    driver.fault = fault
     assert visible_gpus({}) == ()
+    assert visible_gpus({"CUDA_VISIBLE_DEVICES": "0"}) == ()
+
+
+def test_a_driver_that_is_out_of_order_is_no_reason_to_run_on_the_cpu(driver: FakeDriver) -> None:
+    driver.fault = NVMLError("Driver/library version mismatch")
+    with pytest.raises(DeviceError, match=r"does not answer: Driver/library version mismatch; "):
+        visible_gpus({})
+
+
+@pytest.mark.parametrize("inherited", ["7", "GPU-none", "MIG-none", "x"])
+def test_an_inherited_choice_that_names_nothing_is_no_reason_either(
+    driver: FakeDriver, inherited: str
+) -> None:
+    with pytest.raises(DeviceError, match=rf"^CUDA_VISIBLE_DEVICES={inherited} names no GPU"):
+        visible_gpus({"CUDA_VISIBLE_DEVICES": inherited})
+
+
+def test_a_part_of_a_gpu_can_be_inherited(driver: FakeDriver) -> None:
+    (part,) = visible_gpus({"CUDA_VISIBLE_DEVICES": "MIG-dddd4444"})
+    assert (part.index, part.uuid) == (0, "MIG-dddd4444")
 
 
 @pytest.mark.parametrize(
