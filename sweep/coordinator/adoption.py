@@ -6,7 +6,8 @@ a study that was killed goes on as an unbroken one would have.
 
 from datetime import datetime
 
-from sweep.coordinator.ledger import Ledger, diverged
+from sweep.coordinator.ending import diverged
+from sweep.coordinator.ledger import Ledger
 from sweep.records import Cause, Epoch, Trial, TrialState
 
 

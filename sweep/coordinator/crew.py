@@ -5,9 +5,10 @@ from typing import Protocol
 
 from sweep.clock import monotonic_s
 from sweep.errors import DeviceError
+from sweep.fleet.devices import Device
 from sweep.fleet.slots import Slot
 
-_MAX_PAUSE_S = 60.0
+_MAX_PAUSE_S = 2.0
 _MAX_FALSE_STARTS = 3
 
 
@@ -54,6 +55,11 @@ class Crew:
     def give_back(self, slot: Slot) -> None:
         """A slot that was taken is free again."""
         self._free[slot.index] = slot
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices of the slots that are not retired."""
+        return tuple(slot.device for slot in self._fleet.slots if slot.index not in self._retired)
 
     def retire(self, slot: Slot) -> bool:
         """Start no more workers on the slot; whether any other slot is left."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sweep.records import Cause, Trial, TrialState
+from sweep.records import Cause, Epoch, Trial, TrialState
 
 _NUM_ALIKE = 5
 _MAX_ATTEMPTS_WITHOUT_EPOCH = 3
@@ -23,6 +23,12 @@ def natural_end(*, is_enough: bool, has_complete: bool) -> Ending:
     if has_complete:
         return Ending(reason=reason, exit_code=0)
     return Ending(reason=f"{reason}, none of them complete", exit_code=1)
+
+
+def diverged(epoch: Epoch) -> str:
+    """Which metrics of an epoch were not finite, in words."""
+    names = ", ".join(name for name, value in epoch.metrics.items() if value is None)
+    return f"{names} not finite in epoch {epoch.epoch + 1}"
 
 
 class Strikes:

@@ -5,7 +5,7 @@ learn of it. A crash in between loses an opinion, never a measurement.
 """
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -67,12 +67,19 @@ class Ledger:
         return wanted is not None and num_begun >= wanted
 
     @property
+    def is_full(self) -> bool:
+        """Whether there are as many trials, in any state, as the study asks for."""
+        wanted = self._spec.budget.trials
+        return wanted is not None and len(self.trials) >= wanted
+
+    @property
     def has_complete(self) -> bool:
         return bool(self._numbers[TrialState.COMPLETE])
 
-    def waiting(self) -> Trial | None:
-        """The waiting trial with the lowest number."""
-        number = min(self._numbers[TrialState.WAITING], default=None)
+    def waiting(self, but: Collection[int] = ()) -> Trial | None:
+        """The waiting trial with the lowest number, except some."""
+        numbers = self._numbers[TrialState.WAITING]
+        number = min((each for each in numbers if each not in but), default=None)
         return None if number is None else self.trials[number]
 
     def epochs_of(self, number: int) -> list[Epoch]:
@@ -236,9 +243,3 @@ class Ledger:
         )
         self._note(trial)
         return trial
-
-
-def diverged(epoch: Epoch) -> str:
-    """Which metrics of an epoch were not finite, in words."""
-    names = ", ".join(name for name, value in epoch.metrics.items() if value is None)
-    return f"{names} not finite in epoch {epoch.epoch + 1}"

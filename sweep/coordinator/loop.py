@@ -15,6 +15,7 @@ from sweep.coordinator.busy import (
     kept_for,
 )
 from sweep.coordinator.crew import Crew
+from sweep.coordinator.dealer import Dealer
 from sweep.coordinator.ending import natural_end
 from sweep.coordinator.events import (
     EpochStored,
@@ -28,8 +29,9 @@ from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.refusal import refused
+from sweep.coordinator.suspects import Suspects
 from sweep.coordinator.vigil import Overdue, Step, Vigil
-from sweep.errors import DiskError, SweepError
+from sweep.errors import DeviceError, DiskError, SweepError
 from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
@@ -68,15 +70,16 @@ class Loop:
         self._folder = folder
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
+        self._suspects = Suspects()
+        self._dealer = Dealer(ledger=ledger, overseer=overseer, crew=crew, suspects=self._suspects)
         self._vigil = Vigil(hang_after_s=spec.resources.hang_after_s)
-        self._is_exhausted = False
 
     def run(self) -> Iterator[Event]:
         """Lead the study; every event as it happens, `SweepEnded` last."""
         while True:
             yield from self._oversee()
             yield from self._fill()
-            if not self._busy and not self._may_start():
+            if not self._busy and not self._dealer.may_deal:
                 break
             for event in self._fleet.wait(self._patience_s()):
                 yield from self._handle(event)
@@ -85,26 +88,17 @@ class Loop:
         yield self._ended()
 
     def _fill(self) -> Iterator[Event]:
-        if self._may_start():
+        if self._dealer.may_deal:
             self._crew.restart_due()
+        passed_over = []
         for slot in self._crew.take():
-            trial = self._next_trial()
+            trial = self._dealer.trial_for(slot)
             if trial is None:
-                self._crew.give_back(slot)
-                return
+                passed_over.append(slot)
+                continue
             yield self._assign(slot, trial)
-
-    def _may_start(self) -> bool:
-        if self._overseer.ending is not None or self._ledger.has_enough:
-            return False
-        return not self._is_exhausted or self._ledger.waiting() is not None
-
-    def _next_trial(self) -> Trial | None:
-        if not self._may_start():
-            return None
-        trial = self._ledger.waiting() or self._ledger.ask()
-        self._is_exhausted = trial is None
-        return trial
+        for slot in passed_over:
+            self._crew.give_back(slot)
 
     def _assign(self, slot: Slot, waiting: Trial) -> TrialStarted:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
@@ -126,7 +120,7 @@ class Loop:
         return TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch)
 
     def _patience_s(self) -> float:
-        due_s = self._crew.next_restart_s() if self._may_start() else None
+        due_s = self._crew.next_restart_s() if self._dealer.may_deal else None
         return _TICK_S if due_s is None else min(_TICK_S, due_s)
 
     def _handle(self, event: FleetEvent) -> Iterator[Event]:
@@ -157,6 +151,8 @@ class Loop:
                 self._fleet.kill(busy.slot)  # a fresh process takes its place
                 silent_s = self._vigil.ended(busy.slot)
                 yield self._outcomes.failed(busy, message, silent_s)
+                if message.is_device_fault:
+                    yield from self._suspect(busy)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
         epoch = epoch_from(report)
@@ -171,6 +167,7 @@ class Loop:
         self._vigil.progressed(busy.slot, report.epoch_s)
         busy.kept.add(epoch)
         self._crew.progressed(busy.slot)
+        self._suspects.progressed(busy.slot.device)
         return EpochStored(slot=busy.slot, epoch=epoch)
 
     def _verdict(self, report: EpochReport, epoch: Epoch) -> Verdict | None:
@@ -186,6 +183,8 @@ class Loop:
         silent_s = self._vigil.ended(slot)
         if busy := self._busy.pop(slot.index, None):
             yield self._outcomes.lost(busy, how, silent_s)
+            if busy.verdict is None and not self._overseer.must_kill:
+                yield from self._suspect(busy)
         if fault := self._crew.ended(slot, how, last_words):
             yield self._retire(slot, fault)
 
@@ -207,6 +206,21 @@ class Loop:
         if is_of_all or not self._crew.retire(slot):
             raise fault
         return Notice(text=f"going on without {slot.device.short_name}: {fault}")
+
+    def _suspect(self, busy: Busy) -> Iterator[Event]:
+        """A trial crashed; where its device is to blame, none of its slots is used any more."""
+        device = busy.slot.device
+        if not self._suspects.crashed(device, busy.trial.number):
+            return
+        fault = DeviceError(
+            f"different trials crashed on {device.short_name} ({device.label}), one after the "
+            "other: look at it with nvidia-smi -q, then run the same command again"
+        )
+        yield self._retire(busy.slot, fault)
+        for slot in self._fleet.slots:
+            if slot.device == device and slot != busy.slot:
+                self._crew.retire(slot)
+                self._fleet.kill(slot)
 
     def _oversee(self) -> Iterator[Event]:
         had_ending = self._overseer.ending is not None

@@ -1,9 +1,9 @@
 """Outcomes: what the end of an attempt means for its trial."""
 
 from sweep.coordinator.busy import Busy, Verdict
-from sweep.coordinator.ending import Ending, FailureWatch, Strikes
+from sweep.coordinator.ending import Ending, FailureWatch, Strikes, diverged
 from sweep.coordinator.events import TrialFinished, TrialInterrupted
-from sweep.coordinator.ledger import Ledger, diverged
+from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.overseer import Overseer
 from sweep.records import Cause, Trial, TrialState
 from sweep.wire import Failed
@@ -53,7 +53,7 @@ class Outcomes:
         has_epochs = bool(self._ledger.epochs_of(busy.trial.number))
         if failed.is_broken_contract:
             self._overseer.end(Ending(reason=failed.message, exit_code=1))
-        elif failed.cause is Cause.EXCEPTION and has_epochs:
+        elif failed.cause is Cause.EXCEPTION and (has_epochs or failed.is_device_fault):
             return self._retry(busy, failed.cause, failed.message)
         return self._finish(busy, TrialState.FAILED, failed.cause, failed.message)
 

@@ -5,7 +5,7 @@ import traceback
 
 from sweep.errors import BrokenContractError, DiskError
 from sweep.records import Cause, ParamValue
-from sweep.training.faults import is_out_of_memory
+from sweep.training.faults import is_device_fault, is_out_of_memory
 from sweep.training.function import EpochResult
 from sweep.training.memory import peak_memory_bytes
 from sweep.wire import Assignment, EpochReport, Failed, Refusal
@@ -44,6 +44,7 @@ def failure_of(assignment: Assignment, error: BaseException) -> Failed:
         traceback=_sendable("".join(traceback.format_exception(error)))[-20_000:],
         cause=Cause.OUT_OF_MEMORY if is_out_of_memory(error) else Cause.EXCEPTION,
         is_broken_contract=isinstance(error, BrokenContractError),
+        is_device_fault=is_device_fault(error),
         refusal=Refusal.DISK if isinstance(error, DiskError) else None,
     )
 

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -15,6 +16,7 @@ from sweep.coordinator.events import (
     TrialFinished,
     TrialStarted,
 )
+from sweep.coordinator.plan import Plan
 from sweep.coordinator.session import run_study
 from sweep.errors import (
     DataError,
@@ -25,6 +27,8 @@ from sweep.errors import (
     TrainFunctionError,
     UsageError,
 )
+from sweep.fleet.devices import Device
+from sweep.fleet.slots import gpu_slots
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
 from sweep.space.distributions import Categorical, Float
 from sweep.space.space import Space
@@ -34,6 +38,7 @@ from sweep.spec.study import (
     PrunerSpec,
     ResourcesSpec,
     SearchSpec,
+    StudySpec,
 )
 from sweep.store.store import open_store
 from tests.scripted import (
@@ -490,3 +495,61 @@ def test_a_trial_that_hung_once_goes_on_from_its_checkpoint(tmp_path: Path) -> N
     snapshot = stored(plan)
     assert snapshot.trials[0].state is TrialState.COMPLETE
     assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 1), (1, 2), (2, 2)]
+
+
+GOOD, BAD = (
+    Device(uuid=f"GPU-{name}", name="H200", index=n) for n, name in enumerate(("good", "bad"))
+)
+
+
+def _gpu_plan(tmp_path: Path, spec: StudySpec, *gpus: Device) -> Plan:
+    return replace(scripted_plan(tmp_path, spec), slots=gpu_slots(gpus))
+
+
+def _always(act: str, *, at: int) -> Space:
+    """A space of ever new points that all do the same."""
+    fixed = {"act": Categorical(choices=(act,)), "at": Categorical(choices=(at,))}
+    return space_of(quality=Float(low=0.1, high=1.0), **fixed)
+
+
+def test_a_gpu_on_which_different_trials_crash_is_left_and_they_end_well_elsewhere(
+    tmp_path: Path,
+) -> None:
+    space = Space(
+        configurations=tuple(
+            {"quality": 0.8, "act": "die on bad", "at": 0, "slow": 0.3, "n": n} for n in range(8)
+        )
+    )
+    plan = _gpu_plan(tmp_path, scripted_spec(space), GOOD, BAD)
+    *events, end = run_study(plan)
+    assert end.exit_code == 0
+    notices = [each.text for each in events if isinstance(each, Notice)]
+    assert [text for text in notices if "going on without gpu 1" in text]
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 8
+    lost = [each for each in snapshot.attempts if each.cause is Cause.LOST]
+    assert len({each.trial for each in lost}) == len(lost) == 3
+    assert {each.device for each in lost} == {"GPU-bad"}
+
+
+def test_the_last_gpu_that_crashes_what_it_ran_before_ends_the_run_with_exit_4(
+    tmp_path: Path,
+) -> None:
+    rows = [{"act": "die on bad", "at": 0, "n": n} for n in range(9)]
+    space = Space(configurations=({"act": "fine", "at": 0, "n": -1}, *rows))
+    plan = _gpu_plan(tmp_path, scripted_spec(space), BAD)
+    expected = r"^different trials crashed on gpu 1 \(GPU-bad\), one after the other: "
+    with pytest.raises(DeviceError, match=expected):
+        run_to_end(plan)
+
+
+def test_a_gpu_that_breaks_down_once_costs_no_trial(tmp_path: Path) -> None:
+    space = Space(configurations=({"quality": 0.8, "act": "break down once", "at": 0},))
+    plan = _gpu_plan(tmp_path, scripted_spec(space), GOOD)
+    assert run_to_end(plan).exit_code == 0
+    assert [each.cause for each in stored(plan).attempts] == [Cause.EXCEPTION, None]
+
+
+def test_a_script_that_crashes_everywhere_is_not_held_against_the_gpus(tmp_path: Path) -> None:
+    plan = _gpu_plan(tmp_path, scripted_spec(_always("die", at=0), trials=20), GOOD, BAD)
+    assert run_to_end(plan).reason.startswith("the first 5 trials all failed alike")

@@ -33,7 +33,6 @@ with reservation.reserved([Device(uuid=sys.argv[2], name="H200", index=0)], shar
 
 @pytest.fixture(autouse=True)
 def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(reservation, "LOCK_FOLDER", tmp_path)
     monkeypatch.setattr(reservation, "_SETTLE_S", 0.5)
     return tmp_path
 

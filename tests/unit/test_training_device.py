@@ -9,7 +9,7 @@ import torch
 
 from sweep.errors import DeviceError
 from sweep.training.device import check_device, versions
-from sweep.training.faults import is_out_of_memory
+from sweep.training.faults import is_device_fault, is_out_of_memory
 from sweep.training.memory import (
     limit_memory,
 )
@@ -93,3 +93,19 @@ def test_memory_that_ran_out_is_told_from_other_faults() -> None:
     assert is_out_of_memory(MemoryError())
     assert is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"))
     assert not is_out_of_memory(RuntimeError("sizes do not match"))
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (RuntimeError("CUDA error: unspecified launch failure"), True),
+        (RuntimeError("CUDA error: uncorrectable ECC error encountered"), True),
+        (RuntimeError("CUDA error: device-side assert triggered"), False),
+        (RuntimeError("shapes differ"), False),
+        (ValueError("CUDA error: as somebody wrote"), False),
+    ],
+)
+def test_a_fault_of_the_gpu_is_told_from_one_of_the_program(
+    error: Exception, expected: bool
+) -> None:
+    assert is_device_fault(error) is expected
