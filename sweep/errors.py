@@ -81,6 +81,10 @@ class DiskError(UnusableError):
     """A disk is full or cannot be written."""
 
 
+class FullDiskError(DiskError):
+    """A disk is full, or what this user may write there is used up."""
+
+
 class StorageError(UnusableError):
     """The database cannot be opened, read or written."""
 

@@ -47,6 +47,7 @@ class Refusal(StrEnum):
     DEVICE = "device"
     DATA = "data"
     DISK = "disk"
+    FULL_DISK = "full_disk"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)

@@ -62,6 +62,8 @@ def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
     Path(assignment.log).write_text(f"attempt {assignment.attempt}\n")
     start = assignment.resume[0].epoch + 1 if assignment.resume else 0
     for epoch in range(start, int(params["epochs"])):
+        if epoch == 1 and Path(os.environ.get("SCRIPTED_FULL_DISK", "/none")).exists():
+            return _failed(assignment, "acted: full", refusal=Refusal.FULL_DISK)
         if epoch == params.get("at", 1):
             failed = _act(str(params.get("act", "fine")), assignment)
             if failed is not None:
@@ -104,6 +106,16 @@ def _act(act: str, assignment: Assignment) -> Failed | None:
             refusal=Refusal.DISK if act == "disk" else None,
         )
     return None
+
+
+def _failed(assignment: Assignment, message: str, *, refusal: Refusal) -> Failed:
+    return Failed(
+        trial=assignment.trial,
+        attempt=assignment.attempt,
+        message=message,
+        traceback="",
+        refusal=refusal,
+    )
 
 
 def _report(assignment: Assignment, epoch: int, value: float) -> EpochReport:

@@ -68,6 +68,14 @@ class Crew:
         self._restarts.pop(slot.index, None)
         return len(self._retired) < len(self._fleet.slots)
 
+    def retire_device(self, device: Device) -> list[Slot]:
+        """Start no more workers on any slot of the device; the slots that were in use."""
+        slots = [slot for slot in self._fleet.slots if slot.device == device]
+        in_use = [slot for slot in slots if slot.index not in self._retired]
+        for slot in in_use:
+            self.retire(slot)
+        return in_use
+
     def ended(self, slot: Slot, how: str, last_words: str) -> DeviceError | None:
         """The slot's worker is gone; another starts, after a pause that doubles each time.
 

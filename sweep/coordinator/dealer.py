@@ -3,13 +3,16 @@
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.overseer import Overseer
+from sweep.coordinator.pause import Pause
 from sweep.coordinator.suspects import Suspects
 from sweep.fleet.slots import Slot
 from sweep.records import Trial
 
 
 class Dealer:
-    """Deals waiting trials first, then new ones, as long as the study wants any."""
+    """Deals waiting trials first, then new ones, as long as the study wants any and no `pause`
+    is on.
+    """
 
     def __init__(
         self, *, ledger: Ledger, overseer: Overseer, crew: Crew, suspects: Suspects
@@ -19,6 +22,7 @@ class Dealer:
         self._crew = crew
         self._suspects = suspects
         self._is_exhausted = False
+        self.pause = Pause()
 
     @property
     def may_deal(self) -> bool:
@@ -32,7 +36,7 @@ class Dealer:
 
         One that crashed on the slot's device waits for another device, where there is one.
         """
-        if not self.may_deal:
+        if self.pause.is_on or not self.may_deal:
             return None
         shunned = self._suspects.shunned(slot.device, self._crew.devices)
         return self._ledger.waiting(but=shunned) or self._new_trial()

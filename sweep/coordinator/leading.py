@@ -43,7 +43,7 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
 
     Raises LedByAnotherError, StorageError.
     """
-    with open_store(plan.url, create=True) as store:
+    with open_store(plan.url, create=True, may_wait=signals.are_absent) as store:
         study = store.create_study(_new_study(plan, versions))
         with _leadership(store, study) as leadership:
             _forget_old_requests(store, leadership)

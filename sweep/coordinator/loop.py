@@ -31,7 +31,7 @@ from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.suspects import Suspects
 from sweep.coordinator.vigil import Overdue, Step, Vigil
-from sweep.errors import DeviceError, DiskError, SweepError
+from sweep.errors import DiskError, SweepError
 from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
@@ -129,6 +129,8 @@ class Loop:
                 yield from self._on_ended(slot, how, last_words)
             case Received(slot=slot, message=Ready()):
                 self._crew.ready(slot)
+            case Received(slot=slot, message=Failed(refusal=Refusal.FULL_DISK) as failed):
+                yield from self._on_full_disk(slot, failed.message)
             case Received(slot=slot, message=Failed(refusal=Refusal()) as failed):
                 yield self._retire(slot, refused(failed))
             case Received(slot=slot, message=EpochReport() | Finished() | Failed() as message):
@@ -168,6 +170,7 @@ class Loop:
         busy.kept.add(epoch)
         self._crew.progressed(busy.slot)
         self._suspects.progressed(busy.slot.device)
+        self._dealer.pause.progressed()
         return EpochStored(slot=busy.slot, epoch=epoch)
 
     def _verdict(self, report: EpochReport, epoch: Epoch) -> Verdict | None:
@@ -200,6 +203,15 @@ class Loop:
             case Step.KILL:
                 self._fleet.kill(overdue.slot)
 
+    def _on_full_disk(self, slot: Slot, message: str) -> Iterator[Event]:
+        """A trial could not save what it has: it waits, as all do, until there is room."""
+        self._vigil.ended(slot)
+        self._fleet.kill(slot)  # a fresh process takes its place
+        if busy := self._busy.pop(slot.index, None):
+            yield self._outcomes.set_aside(busy, message)
+        if self._dealer.pause.begin(self._folder.path):
+            yield Notice(text=f"paused: {message}, and it goes on by itself")
+
     def _retire(self, slot: Slot, fault: SweepError) -> Notice:
         """Go on without a slot that cannot work; raise its fault when it was the last one."""
         is_of_all = isinstance(fault, DiskError)
@@ -210,19 +222,14 @@ class Loop:
     def _suspect(self, busy: Busy) -> Iterator[Event]:
         """A trial crashed; where its device is to blame, none of its slots is used any more."""
         device = busy.slot.device
-        if not self._suspects.crashed(device, busy.trial.number):
-            return
-        fault = DeviceError(
-            f"different trials crashed on {device.short_name} ({device.label}), one after the "
-            "other: look at it with nvidia-smi -q, then run the same command again"
-        )
-        yield self._retire(busy.slot, fault)
-        for slot in self._fleet.slots:
-            if slot.device == device and slot != busy.slot:
-                self._crew.retire(slot)
+        if fault := self._suspects.crashed(device, busy.trial.number):
+            yield self._retire(busy.slot, fault)
+            for slot in self._crew.retire_device(device):
                 self._fleet.kill(slot)
 
     def _oversee(self) -> Iterator[Event]:
+        if self._dealer.pause.look():
+            yield Notice(text=f"there is room again in {self._folder.path}: going on")
         had_ending = self._overseer.ending is not None
         self._overseer.look(self._ledger.attempts.values())
         if self._overseer.must_kill:

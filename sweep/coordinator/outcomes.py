@@ -67,6 +67,12 @@ class Outcomes:
             return self._hung(busy, silent_s)
         return self._retry(busy, Cause.LOST, f"the worker {how}")
 
+    def set_aside(self, busy: Busy, message: str) -> Outcome:
+        """The attempt could not go on, through no fault of its trial's."""
+        if busy.verdict is not None:
+            return self.concluded(busy)
+        return self._interrupt(busy, Cause.CANCELLED, message)
+
     def _hung(self, busy: Busy, silent_s: float) -> Outcome:
         message = f"no progress for {silent_s:g} s; where it stood is in its log"
         return self._retry(busy, Cause.HUNG, message)

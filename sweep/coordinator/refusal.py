@@ -1,6 +1,13 @@
 """Refusals: a worker that cannot work at all, as the error that ends the command."""
 
-from sweep.errors import DataError, DeviceError, DiskError, SweepError, TrainFunctionError
+from sweep.errors import (
+    DataError,
+    DeviceError,
+    DiskError,
+    FullDiskError,
+    SweepError,
+    TrainFunctionError,
+)
 from sweep.wire import Failed, Refusal
 
 _ERRORS: dict[Refusal, type[SweepError]] = {
@@ -8,6 +15,7 @@ _ERRORS: dict[Refusal, type[SweepError]] = {
     Refusal.DEVICE: DeviceError,
     Refusal.DATA: DataError,
     Refusal.DISK: DiskError,
+    Refusal.FULL_DISK: FullDiskError,
 }
 
 

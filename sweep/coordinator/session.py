@@ -10,6 +10,7 @@ from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
+from sweep.errors import StorageError
 from sweep.fleet.local import Ended, LocalFleet, Received
 from sweep.fleet.reservation import reserved
 from sweep.wire import Failed, Ready
@@ -38,7 +39,13 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         if versions is None:
             yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
             return
-        yield from _lead(plan, folder, fleet, crew, signals, versions)
+        try:
+            yield from _lead(plan, folder, fleet, crew, signals, versions)
+        except StorageError as error:
+            if signals.first is None:
+                raise
+            reason = f"stopped by {signals.first.name}: {error}"
+            yield SweepEnded(reason=reason, exit_code=signals.exit_code)
 
 
 def check_slots(plan: Plan) -> None:

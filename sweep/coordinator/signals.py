@@ -30,6 +30,10 @@ class Signals:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
+    def are_absent(self) -> bool:
+        """Whether nothing was asked so far."""
+        return self.first is None
+
     @property
     def exit_code(self) -> int:
         """The shell's convention: 128 and the number of the signal."""

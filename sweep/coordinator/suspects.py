@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sweep.errors import DeviceError
 from sweep.fleet.devices import Device
 
 _MAX_VICTIMS = 3
@@ -22,16 +23,21 @@ class Suspects:
         self._has_worked = True
         self._victims.pop(device.label, None)
 
-    def crashed(self, device: Device, trial: int) -> bool:
-        """A trial crashed there; whether the device, rather than the trials, is to blame.
+    def crashed(self, device: Device, trial: int) -> DeviceError | None:
+        """A trial crashed there; the fault of the device where that, not the trial, is to blame.
 
         So it is when different trials crashed running, in a run in which an epoch was finished.
         """
         if device.uuid is None:
-            return False
+            return None
         victims = self._victims.setdefault(device.label, set())
         victims.add(trial)
-        return self._has_worked and len(victims) >= _MAX_VICTIMS
+        if not self._has_worked or len(victims) < _MAX_VICTIMS:
+            return None
+        return DeviceError(
+            f"different trials crashed on {device.short_name} ({device.label}), one after the "
+            "other: look at it with nvidia-smi -q, then run the same command again"
+        )
 
     def shunned(self, device: Device, working: Iterable[Device]) -> frozenset[int]:
         """The trials that crashed on the device, and did not on another of the working ones."""

@@ -7,6 +7,7 @@ come to the same end when it was carried out already.
 
 import logging
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,14 +15,16 @@ import tenacity
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
+from sweep.clock import monotonic_s
 from sweep.errors import StorageError
-from sweep.store.failures import explain, translated
+from sweep.store.failures import explain, is_full, translated
 from sweep.store.sqlite import uri
 from sweep.store.url import Location
 
 BUSY_TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 60.0
+_LOOK_S = 0.25
 
 Answer = TypeVar("Answer")
 
@@ -33,11 +36,22 @@ _PASSING = ("08", "40", "57P", "53300")
 
 
 class Database:
-    """An engine on one database. `patience_s`: how long a lost connection is sought again."""
+    """An engine on one database. `patience_s`: how long a lost connection is sought again.
 
-    def __init__(self, location: Location, *, patience_s: float = PATIENCE_S) -> None:
+    `may_wait` is asked while a transaction cannot be carried out, and ends the waiting; with it a
+    full disk is waited for without end, without it that is an error at once.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        *,
+        patience_s: float = PATIENCE_S,
+        may_wait: Callable[[], bool] | None = None,
+    ) -> None:
         self.location = location
         self.patience_s = patience_s
+        self._may_wait = may_wait
         self.engine = _engine(location)
         self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
         self._writing = self.engine.execution_options(**_WRITING[self.engine.dialect.name])
@@ -64,14 +78,33 @@ class Database:
                 return step(connection)
 
         repeated = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_is_passing),
+            retry=tenacity.retry_if_exception(self._is_worth_a_try),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
-            stop=tenacity.stop_after_delay(self.patience_s),
+            stop=self._is_over,
+            sleep=self._sleep,
             before_sleep=self._say,
             reraise=True,
         )
         with translated(self.location):
             return repeated(transaction)
+
+    def _is_worth_a_try(self, error: BaseException) -> bool:
+        return _is_passing(error) or (self._may_wait is not None and is_full(error))
+
+    def _is_over(self, state: tenacity.RetryCallState) -> bool:
+        if self._may_wait is not None and not self._may_wait():
+            return True
+        error = state.outcome and state.outcome.exception()
+        if isinstance(error, BaseException) and is_full(error):
+            return False
+        return tenacity.stop_after_delay(self.patience_s)(state)
+
+    def _sleep(self, seconds: float) -> None:
+        deadline = monotonic_s() + seconds
+        while (rest_s := deadline - monotonic_s()) > 0:
+            if self._may_wait is not None and not self._may_wait():
+                return
+            time.sleep(min(rest_s, _LOOK_S))
 
     def _say(self, state: tenacity.RetryCallState) -> None:
         error = state.outcome and state.outcome.exception()

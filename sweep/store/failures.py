@@ -1,6 +1,7 @@
 """Failures: how a database library's errors become one line for people, without a password."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,8 +13,7 @@ from sweep.store.url import Location
 # What the driver says, as a pattern, and what that means for the user.
 _MEANINGS = {
     "database is locked": "another process kept it locked for too long; end that one, then retry",
-    "database or disk is full": "the disk is full; make room, then run the same command again",
-    "could not extend|no space left": "the disk is full; make room, then run it again",
+    "database or disk is full|could not extend|no space left": "the disk is full; make room there",
     "readonly database|read-only": "it cannot be written; check the file's permissions",
     "file is not a database": "the file is not a database; name another one with --storage",
     "malformed": "the file is damaged; restore a backup of it",
@@ -27,6 +27,9 @@ _MEANINGS = {
 }
 
 
+_DISK_FULL = "53100"  # a SQLSTATE of PostgreSQL's
+
+
 @contextmanager
 def translated(location: Location) -> Iterator[None]:
     """Inside, what the database library or the file system raises becomes a StorageError."""
@@ -34,6 +37,15 @@ def translated(location: Location) -> Iterator[None]:
         yield
     except (SQLAlchemyError, OSError) as error:
         raise StorageError(explain(location, error)) from error
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether the database had no room left on its disk."""
+    if not isinstance(error, DBAPIError):
+        return False
+    if isinstance(error.orig, sqlite3.Error):
+        return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return getattr(error.orig, "sqlstate", None) == _DISK_FULL
 
 
 def explain(location: Location, error: Exception) -> str:

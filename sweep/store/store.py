@@ -1,6 +1,6 @@
 """The store: opens a database, answers questions about its studies, and gives leadership away."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
@@ -40,8 +40,15 @@ def validate_url(url: str) -> None:
             database.close()
 
 
-def open_store(url: str, *, create: bool, patience_s: float = PATIENCE_S) -> "Store":
-    """A store with the newest schema. Later, a lost server is sought for `patience_s` seconds.
+def open_store(
+    url: str,
+    *,
+    create: bool,
+    patience_s: float = PATIENCE_S,
+    may_wait: Callable[[], bool] | None = None,
+) -> "Store":
+    """A store with the newest schema. Later, a lost server is sought for `patience_s` seconds,
+    and with `may_wait` a full disk is waited for, both as long as that says so.
 
     With `create`, the folder, file and tables are made where they are absent; otherwise their
     absence is a NotFoundError, and nothing is made. Raises as `validate_url` does.
@@ -49,7 +56,7 @@ def open_store(url: str, *, create: bool, patience_s: float = PATIENCE_S) -> "St
     location = _checked(url)
     if location.path is not None and not location.path.exists() and not create:
         raise migration.absent(location)
-    database = Database(location, patience_s=patience_s)
+    database = Database(location, patience_s=patience_s, may_wait=may_wait)
     try:
         _prepare(database, create)
     except BaseException:

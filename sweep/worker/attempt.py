@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from sweep.clock import monotonic_s
-from sweep.errors import BrokenContractError, DamagedCheckpointError, DiskError
+from sweep.errors import BrokenContractError, DamagedCheckpointError
 from sweep.records import Cause, Checkpoint
 from sweep.training.checkpoint import LoadedCheckpoint, load_checkpoint, save_checkpoint
 from sweep.training.function import EpochResult, TrainFunction, epochs_of
 from sweep.training.memory import baseline_memory_bytes, free_memory, reset_peak
 from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, Up
+from sweep.worker.disk import unwritten
 from sweep.worker.report import failure_of, known_not_to_fit, report_of
 from sweep.worker.room import Room
 
@@ -165,10 +166,7 @@ def _save(assignment: Assignment, epoch: int, result: EpochResult) -> Checkpoint
     try:
         return save_checkpoint(path, result.state, epoch, result.metrics)
     except OSError as error:
-        raise DiskError(
-            f"a checkpoint cannot be written to {folder}: {error.strerror}; make room there and "
-            "run the same command again"
-        ) from error
+        raise unwritten(f"a checkpoint in {folder}", error) from error
 
 
 def _decision(assignment: Assignment, epoch: int, answer: Message) -> Action:

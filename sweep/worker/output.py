@@ -1,9 +1,13 @@
 """Output: where this process's stdout and stderr go, a file for each attempt."""
 
 import contextlib
+import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from sweep.worker.disk import is_full
 
 
 def redirect_output(path: Path) -> None:
@@ -19,5 +23,24 @@ def redirect_output(path: Path) -> None:
     os.dup2(fd, 1)
     os.dup2(fd, 2)
     os.close(fd)
-    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
+    sys.stdout = _lines_to(1)
+    sys.stderr = _lines_to(2)
+
+
+class _Log(io.FileIO):
+    """A log that is full swallows what is printed: no training fails for a line in its log."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data) or 0
+        except OSError as error:
+            if not is_full(error):
+                raise
+            return memoryview(data).nbytes
+
+
+def _lines_to(fd: int) -> io.TextIOWrapper:
+    raw = _Log(fd, "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=True
+    )

@@ -8,15 +8,23 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from sweep.errors import DataError, DeviceError, DiskError, SweepError, TrainFunctionError
+from sweep.errors import (
+    DataError,
+    DeviceError,
+    DiskError,
+    FullDiskError,
+    SweepError,
+    TrainFunctionError,
+)
 from sweep.wire import DUMP_SIGNAL, Assignment, Failed, Ready, Refusal
 from sweep.worker.channel import Channel
 from sweep.worker.lifeline import start_guard
 
-_REFUSALS = {
+_REFUSALS = {  # the first that fits
     TrainFunctionError: Refusal.USAGE,
     DeviceError: Refusal.DEVICE,
     DataError: Refusal.DATA,
+    FullDiskError: Refusal.FULL_DISK,
     DiskError: Refusal.DISK,
 }
 
@@ -40,6 +48,7 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
     from sweep.training.memory import limit_memory
     from sweep.training.preparation import choices, prepare
     from sweep.worker.attempt import LetGo, run_attempt
+    from sweep.worker.disk import unwritten
     from sweep.worker.output import redirect_output
 
     try:
@@ -59,16 +68,9 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
             try:
                 redirect_output(Path(message.log))
             except OSError as error:
-                channel.send(_refusal(_unwritable(message.log, error)))
+                channel.send(_refusal(unwritten(f"the log {message.log}", error)))
                 return
             channel.send(run_attempt(function, message, device, channel.send, channel.receive))
-
-
-def _unwritable(log: str, error: OSError) -> DiskError:
-    return DiskError(
-        f"the log {log} cannot be written: {error.strerror}; make room there and run the same "
-        "command again"
-    )
 
 
 def _refusal(error: SweepError) -> Failed:

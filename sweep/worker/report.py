@@ -3,7 +3,7 @@
 import math
 import traceback
 
-from sweep.errors import BrokenContractError, DiskError
+from sweep.errors import BrokenContractError, DiskError, FullDiskError
 from sweep.records import Cause, ParamValue
 from sweep.training.faults import is_device_fault, is_out_of_memory
 from sweep.training.function import EpochResult
@@ -45,8 +45,14 @@ def failure_of(assignment: Assignment, error: BaseException) -> Failed:
         cause=Cause.OUT_OF_MEMORY if is_out_of_memory(error) else Cause.EXCEPTION,
         is_broken_contract=isinstance(error, BrokenContractError),
         is_device_fault=is_device_fault(error),
-        refusal=Refusal.DISK if isinstance(error, DiskError) else None,
+        refusal=_refusal_of(error),
     )
+
+
+def _refusal_of(error: BaseException) -> Refusal | None:
+    if isinstance(error, FullDiskError):
+        return Refusal.FULL_DISK
+    return Refusal.DISK if isinstance(error, DiskError) else None
 
 
 def known_not_to_fit(assignment: Assignment) -> Failed:

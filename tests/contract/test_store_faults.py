@@ -172,10 +172,56 @@ def test_a_full_disk_refuses_the_write_and_keeps_what_was_stored(sqlite_url):
             lambda connection, _: connection.execute("PRAGMA max_page_count = 1"),
         )
         leadership = lead(database, study, ALICE, 60, replaces=None)
-        with pytest.raises(StorageError, match="the disk is full; make room, then run the same"):
+        with pytest.raises(StorageError, match="the disk is full; make room there"):
             add_trial(leadership, params={"text": "x" * 100_000})
         assert store.trials(study.id) == ()
         leadership.release()
+        database.close()
+
+
+def test_a_full_disk_is_waited_for_by_who_may_wait(sqlite_url):
+    with open_store(sqlite_url, create=True) as store:
+        study = store.create_study(new_study())
+        connections, asked = [], []
+
+        def may_wait():
+            asked.append(None)
+            if len(asked) == 4:
+                connections[0].execute("PRAGMA max_page_count = 100000")
+            return True
+
+        database = Database(locate(sqlite_url), patience_s=0.0, may_wait=may_wait)
+        event.listen(
+            database.engine,
+            "connect",
+            lambda connection, _: (
+                connection.execute("PRAGMA max_page_count = 1"),
+                connections.append(connection),
+            ),
+        )
+        leadership = lead(database, study, ALICE, 60, replaces=None)
+        add_trial(leadership, params={"text": "x" * 100_000})
+        assert len(asked) >= 4
+        assert [trial.number for trial in store.trials(study.id)] == [0]
+        leadership.release()
+        database.close()
+
+
+def test_waiting_for_a_full_disk_ends_when_it_is_no_longer_wanted(sqlite_url):
+    with open_store(sqlite_url, create=True) as store:
+        study = store.create_study(new_study())
+        answers = [True, True, True]
+        database = Database(
+            locate(sqlite_url), may_wait=lambda: answers.pop() if answers else False
+        )
+        event.listen(
+            database.engine,
+            "connect",
+            lambda connection, _: connection.execute("PRAGMA max_page_count = 1"),
+        )
+        leadership = lead(database, study, ALICE, 60, replaces=None)
+        with pytest.raises(StorageError, match="the disk is full; make room there"):
+            add_trial(leadership, params={"text": "x" * 100_000})
         database.close()
 
 

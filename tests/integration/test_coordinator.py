@@ -9,6 +9,7 @@ from pathlib import Path
 import optuna
 import pytest
 
+from sweep.coordinator import pause
 from sweep.coordinator.events import (
     EpochStored,
     Notice,
@@ -553,3 +554,32 @@ def test_a_gpu_that_breaks_down_once_costs_no_trial(tmp_path: Path) -> None:
 def test_a_script_that_crashes_everywhere_is_not_held_against_the_gpus(tmp_path: Path) -> None:
     plan = _gpu_plan(tmp_path, scripted_spec(_always("die", at=0), trials=20), GOOD, BAD)
     assert run_to_end(plan).reason.startswith("the first 5 trials all failed alike")
+
+
+def test_a_run_waits_for_room_on_a_full_disk_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = tmp_path / "full"
+    full.touch()
+    monkeypatch.setenv("SCRIPTED_FULL_DISK", str(full))
+    probes = []
+
+    def has_room(folder: Path) -> bool:
+        probes.append(folder)
+        if len(probes) == 2:
+            full.unlink()
+        return not full.exists()
+
+    monkeypatch.setattr(pause, "_has_room", has_room)
+    monkeypatch.setattr(pause, "_FIRST_S", 0.2)
+    plan = scripted_plan(tmp_path, scripted_spec(trials=3), slots=2)
+    *events, end = run_study(plan)
+    assert end.exit_code == 0
+    notices = [each.text for each in events if isinstance(each, Notice)]
+    assert notices == [
+        "paused: acted: full, and it goes on by itself",
+        f"there is room again in {plan.run_folder / 'scripted'}: going on",
+    ]
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 3
+    assert {each.cause for each in snapshot.attempts} == {Cause.CANCELLED, None}
