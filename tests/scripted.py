@@ -49,7 +49,7 @@ def scripted_spec(
     """A study for the scripted worker."""
     return StudySpec(
         study="scripted",
-        recipe=RecipeSpec(train="scripted"),
+        recipe=RecipeSpec(train="tests.scripted_train:train"),
         objective=Objective(metric="test_accuracy", direction=Direction.MAXIMIZE),
         space=space,
         training={"epochs": epochs, **(training or {})},

@@ -11,7 +11,12 @@ from sweep.errors import NotFoundError, UnusableError, UsageError
 def write_new(path: Path, text: str) -> None:
     """A new file holds the text. Raises UsageError when there is a file of that name."""
     with _explained(path), path.open("x", encoding="utf-8") as file:
-        file.write(text)
+        try:
+            file.write(text)
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def write_whole(path: Path, data: bytes) -> None:

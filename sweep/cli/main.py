@@ -1,13 +1,16 @@
 """The program: one command line in, one exit code out, and every fault explained in a line."""
 
+import errno
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
 from sweep.cli.app import app
 from sweep.cli.console import open_streams, tell
-from sweep.errors import SweepError, UnusableError
+from sweep.errors import DiskError, NotFoundError, SweepError, UnusableError
 
 DEBUG = "--debug"
 OUR_BUG = 70
@@ -17,7 +20,12 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
     open_streams()
-    sys.exit(run_command(sys.argv[1:]))
+    sys.exit(run_command([as_utf8(word) for word in sys.argv[1:]]))
+
+
+def as_utf8(word: str) -> str:
+    """A word of the command line as UTF-8, whatever the locale has made of it."""
+    return os.fsencode(word).decode("utf-8", errors="surrogateescape")
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -26,6 +34,7 @@ def run_command(arguments: Sequence[str]) -> int:
     is_debug = DEBUG in words
     words = [word for word in words if word != DEBUG]
     try:
+        _check_folder()
         code = app([*words, *rest] or ["--help"], prog_name="sweep", standalone_mode=False)
     except Exception as error:
         if is_debug:
@@ -34,6 +43,15 @@ def run_command(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return int(code or 0)
+
+
+def _check_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            "the folder that this shell stands in is gone; cd to one that exists"
+        ) from error
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -52,6 +70,8 @@ def _explain(error: Exception) -> int:
             return INTERRUPTED
         case OSError(filename=str(name), strerror=str(reason)):
             message, code = f"{name} cannot be used: {reason.lower()}", UnusableError.exit_code
+        case OSError(errno=errno.ENOSPC):
+            message, code = "the answer cannot be written: the disk is full", DiskError.exit_code
         case _:
             found = " ".join(f"{type(error).__name__}: {error}".split())
             tell(f"internal error: {found} (this is a bug; run again with {DEBUG})")

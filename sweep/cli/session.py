@@ -18,7 +18,7 @@ from sweep.views.display import one_line, show_count
 
 def describe(plan: Plan) -> int:
     """Say what the plan would run, having looked at what a run looks at; write nothing."""
-    from sweep.cli.own_code import check_own_code
+    from sweep.coordinator.own_code import check_own_code
 
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)

@@ -32,8 +32,8 @@ def check(
     from pathlib import Path
 
     from sweep.cli.console import answer
-    from sweep.cli.own_code import check_own_code
     from sweep.cli.spec_text import spec_text
+    from sweep.coordinator.own_code import check_own_code
     from sweep.spec.load import find_study_file, load_study_file
 
     spec = load_study_file(find_study_file(study, Path.cwd()))

@@ -6,13 +6,16 @@ from contextlib import AbstractContextManager, ExitStack
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.events import Event, StudyLed, SweepEnded
 from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
+from sweep.coordinator.own_code import check_own_code
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
-from sweep.errors import StorageError
+from sweep.errors import StorageError, UsageError
 from sweep.fleet.local import Ended, LocalFleet, Received
 from sweep.fleet.reservation import reserved
+from sweep.spec.recipe import RecipeSpec
+from sweep.store.url import locate
 from sweep.wire import Failed, Ready
 
 
@@ -35,7 +38,9 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         crew = Crew(fleet)
         crew.start_all()
         _import_the_rest()
-        versions = _wait_for_worker(fleet, crew, signals)
+        if standing.outline is None:
+            _check_name(plan)
+        versions = _wait_for_worker(plan.spec.recipe, fleet, crew, signals)
         if versions is None:
             yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
             return
@@ -68,7 +73,23 @@ def _import_the_rest() -> None:
     import sweep.coordinator.loop  # noqa: F401
 
 
-def _wait_for_worker(fleet: LocalFleet, crew: Crew, signals: Signals) -> dict[str, str] | None:
+def _check_name(plan: Plan) -> None:
+    """Raises UsageError where Optuna's tables have a study of that name that is not ours."""
+    from sweep.tuner.optuna_mark import has_foreign_study
+
+    location = locate(plan.url)
+    if location.path is not None and not location.path.exists():
+        return
+    if has_foreign_study(location.connection_string, plan.spec.study):
+        raise UsageError(
+            f"{location} has a study {plan.spec.study!r} of Optuna's that sweep did not make; it "
+            f"stays as it is: give this one another name with --name {plan.spec.study}_2"
+        )
+
+
+def _wait_for_worker(
+    recipe: RecipeSpec, fleet: LocalFleet, crew: Crew, signals: Signals
+) -> dict[str, str] | None:
     """Wait until a worker is ready: what it runs with, or None when a signal came first."""
     found: dict[str, str] | None = None
     while found is None and signals.first is None:
@@ -80,6 +101,7 @@ def _wait_for_worker(fleet: LocalFleet, crew: Crew, signals: Signals) -> dict[st
                 case Received(message=Failed() as failed):
                     raise refused(failed)
                 case Ended(slot=slot, how=how, last_words=last_words):
+                    check_own_code(recipe)  # it may end whatever process loads it
                     if fault := crew.ended(slot, how, last_words):
                         raise fault
         crew.restart_due()

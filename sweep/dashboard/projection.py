@@ -9,6 +9,7 @@ from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage, RDBStorage
 
 from sweep.errors import NotFoundError, StorageError, SweepError
+from sweep.store.sqlite import uri
 from sweep.store.url import Location, locate
 
 START_ONE = "start a study with `sweep run --study quickstart`"
@@ -63,8 +64,8 @@ def _read_only(path: Path | None) -> dict[str, Any]:
 
 
 def _connect_to_file(path: Path) -> sqlite3.Connection:
-    """A connection that never makes the file; mode=rw, as a crashed writer's log is replayed."""
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, check_same_thread=False)
+    """A connection that never makes the file."""
+    connection = sqlite3.connect(uri(path), uri=True, check_same_thread=False)
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA busy_timeout = 60000")
     return connection

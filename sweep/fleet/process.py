@@ -11,9 +11,11 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from uuid import uuid4
 
 from sweep.errors import WireError
 from sweep.fleet.slots import Slot
+from sweep.strays import MARK, kill_strays
 from sweep.wire import DUMP_SIGNAL, MAX_LINE_BYTES, Down, Message, decode, encode
 
 # -P: the folder that the user stands in must not shadow the modules of this package.
@@ -31,6 +33,7 @@ class WorkerProcess:
         self.up_fd, up_write = os.pipe()
         os.set_blocking(self.up_fd, False)
         self._buffer = bytearray()
+        self._mark = uuid4().hex
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*program, *_arguments(slot, recipe, down_read, up_write)],
@@ -39,7 +42,7 @@ class WorkerProcess:
                 stderr=output,
                 pass_fds=(down_read, up_write),
                 start_new_session=True,
-                env=_environment(slot, os.environ),
+                env=_environment(slot, os.environ) | {MARK: self._mark},
             )
         os.close(down_read)
         os.close(up_write)
@@ -86,11 +89,12 @@ class WorkerProcess:
     def reap(self) -> str:
         """Collect the ended worker and the rest of its group; how it ended, in words."""
         self.kill()  # before the wait: until then the pid cannot pass to another process
+        kill_strays(self._mark, self.pid)
         returncode = self._process.wait()
         self.hang_up()
         os.close(self.up_fd)
         os.close(self.pid_fd)
-        return _describe_end(returncode)
+        return describe_end(returncode)
 
     def _fill(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -127,11 +131,12 @@ def _environment(slot: Slot, inherited: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _describe_end(returncode: int) -> str:
+def describe_end(returncode: int) -> str:
+    """How a process ended, in words, as the rest of a sentence about it."""
     if returncode >= 0:
         return f"exited with status {returncode}"
     try:
         name = signal.Signals(-returncode).name
     except ValueError:
         name = "unknown"
-    return f"killed by signal {-returncode} ({name})"
+    return f"was killed by signal {-returncode} ({name})"

@@ -138,7 +138,12 @@ class Space:
             yield from self._unfit_values(params)
 
     def key(self, params: Params) -> tuple[tuple[bool, ParamValue], ...]:
-        """The identity of a point: equal for the same values, whatever their order or form."""
+        """The identity of a point: equal for the same values, whatever their order or form.
+
+        As for `fill`, constants may be missing. Raises UsageError for what is no point.
+        """
+        if any(name not in params for name in self.names):
+            params = self.fill(params)
         return tuple(identity(params[name]) for name in self.names)
 
     def _unfit_configuration(self, params: Params) -> Iterator[Misfit]:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from sweep.clock import monotonic_s
 from sweep.errors import StorageError
-from sweep.store.failures import explain, is_full, translated
+from sweep.store.failures import explain, is_full, is_locked, translated
 from sweep.store.sqlite import uri
 from sweep.store.url import Location
 
@@ -25,6 +25,8 @@ BUSY_TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 60.0
 _LOOK_S = 0.25
+_LOCKED_S = 0.5  # what SQLite itself waits: not long, as no signal is heard meanwhile
+_SILENT_TRIES = 10
 
 Answer = TypeVar("Answer")
 
@@ -79,7 +81,7 @@ class Database:
 
         repeated = tenacity.Retrying(
             retry=tenacity.retry_if_exception(self._is_worth_a_try),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
+            wait=_wait_s,
             stop=self._is_over,
             sleep=self._sleep,
             before_sleep=self._say,
@@ -89,15 +91,19 @@ class Database:
             return repeated(transaction)
 
     def _is_worth_a_try(self, error: BaseException) -> bool:
-        return _is_passing(error) or (self._may_wait is not None and is_full(error))
+        if _is_passing(error) or is_locked(error):
+            return True
+        return self._may_wait is not None and is_full(error)
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         if self._may_wait is not None and not self._may_wait():
             return True
         error = state.outcome and state.outcome.exception()
-        if isinstance(error, BaseException) and is_full(error):
+        assert isinstance(error, BaseException)
+        if is_full(error):
             return False
-        return tenacity.stop_after_delay(self.patience_s)(state)
+        patience_s = BUSY_TIMEOUT_S if is_locked(error) else self.patience_s
+        return tenacity.stop_after_delay(patience_s)(state)
 
     def _sleep(self, seconds: float) -> None:
         deadline = monotonic_s() + seconds
@@ -108,7 +114,9 @@ class Database:
 
     def _say(self, state: tenacity.RetryCallState) -> None:
         error = state.outcome and state.outcome.exception()
-        if state.attempt_number == 1 and isinstance(error, Exception):
+        if not isinstance(error, Exception):
+            return
+        if state.attempt_number == (_SILENT_TRIES if is_locked(error) else 1):
             _log.warning("%s; trying again", explain(self.location, error))
 
 
@@ -133,7 +141,7 @@ def _sqlite_engine(location: Location) -> Engine:
     def connect() -> sqlite3.Connection:
         # A mode that never makes the file: only `sqlite.make_file` does that, under a lock.
         connection = sqlite3.connect(
-            uri(path), uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+            uri(path), uri=True, timeout=_LOCKED_S, check_same_thread=False
         )
         # The driver must not begin transactions by itself: `_begin` does, in the right mode.
         connection.isolation_level = None
@@ -175,6 +183,15 @@ def _use_utc(connection: Any, record: object) -> None:
     connection.autocommit = True
     connection.execute("SET TIME ZONE 'UTC'")
     connection.autocommit = False
+
+
+_growing_s = tenacity.wait_random_exponential(multiplier=0.1, max=5)
+
+
+def _wait_s(state: tenacity.RetryCallState) -> float:
+    error = state.outcome and state.outcome.exception()
+    is_waited = isinstance(error, BaseException) and is_locked(error)
+    return 0.0 if is_waited else _growing_s(state)
 
 
 def _is_passing(error: BaseException) -> bool:

@@ -32,10 +32,10 @@ _DISK_FULL = "53100"  # a SQLSTATE of PostgreSQL's
 
 @contextmanager
 def translated(location: Location) -> Iterator[None]:
-    """Inside, what the database library or the file system raises becomes a StorageError."""
+    """Inside, what the database libraries or the file system raise becomes a StorageError."""
     try:
         yield
-    except (SQLAlchemyError, OSError) as error:
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise StorageError(explain(location, error)) from error
 
 
@@ -46,6 +46,13 @@ def is_full(error: BaseException) -> bool:
     if isinstance(error.orig, sqlite3.Error):
         return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     return getattr(error.orig, "sqlstate", None) == _DISK_FULL
+
+
+def is_locked(error: BaseException) -> bool:
+    """Whether another process had the SQLite file locked for as long as was waited."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # less what the extended code adds
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def explain(location: Location, error: Exception) -> str:

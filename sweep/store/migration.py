@@ -15,6 +15,9 @@ from sweep.store.url import Location
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
+_OPTUNAS_SIGN = "version_info"
+_OPTUNAS_NAMES = {"studies", "trials"}
+
 # Any number that no other program locks: "sweep" in ASCII.
 _ADVISORY_LOCK = 0x7377656570
 
@@ -46,6 +49,22 @@ def is_current(database: Database, folder: Path = MIGRATIONS) -> bool:
             f"revisions up to {head}; upgrade it: pip install --upgrade sweep-trials"
         )
     return revision == head
+
+
+def check_owner(database: Database) -> None:
+    """Raises StorageError for a database without our tables that holds somebody else's.
+
+    Optuna's are welcome. On a server others may lie beside ours, unless they have Optuna's names.
+    """
+    tables = database.once(lambda connection: set(inspect(connection).get_table_names()))
+    if tables & {VERSION_TABLE, _OPTUNAS_SIGN}:
+        return
+    in_the_way = tables if database.location.path is not None else tables & _OPTUNAS_NAMES
+    if in_the_way:
+        raise StorageError(
+            f"database {database.location} belongs to something else: it has the table "
+            f"{min(in_the_way)!r}; name another one with --storage"
+        )
 
 
 def make(database: Database, folder: Path = MIGRATIONS) -> None:
@@ -111,9 +130,12 @@ def _make(database: Database, folder: Path) -> None:
     if path is not None:
         with translated(database.location):
             sqlite.make_file(path)
+        check_owner(database)
+        with translated(database.location):
             sqlite.use_write_ahead_log(path)
     if is_current(database, folder):
         return
+    check_owner(database)
     revision = database.once(found)
     if path is not None and revision is not None:
         with translated(database.location):

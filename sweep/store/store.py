@@ -35,7 +35,8 @@ def validate_url(url: str) -> None:
     if location.path is None or location.path.exists():
         database = Database(location)
         try:
-            migration.is_current(database)
+            if not migration.is_current(database):
+                migration.check_owner(database)
         finally:
             database.close()
 

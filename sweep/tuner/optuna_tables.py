@@ -1,6 +1,5 @@
 """Optuna's tables: our study as Optuna keeps it, an Optuna study for each space version."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,8 @@ from optuna.trial import FrozenTrial
 from sweep.records import Direction, Trial
 from sweep.space.space import Space
 from sweep.tuner import optuna_rows
+from sweep.tuner.optuna_engine import engine_arguments, escaped
+from sweep.tuner.optuna_mark import mark
 from sweep.tuner.optuna_rows import EPOCHS, TRIALS, USER_ATTRS, VALUES, Rows
 from sweep.tuner.optuna_stored import StoredTrial, stored_from, stored_trials
 from sweep.tuner.projected import ProjectedParam, as_optuna, projected_params
@@ -33,7 +34,7 @@ class OptunaTables:
         self, url: str, study: str, spaces: Mapping[int, Space], direction: Direction
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._storage = RDBStorage(_escaped(url), engine_kwargs=_engine_arguments(url))
+        self._storage = RDBStorage(escaped(url), engine_kwargs=engine_arguments(url))
         self._versions = {
             version: _VersionTables(
                 self._storage, optuna_name(study, version), projected_params(space), direction
@@ -117,6 +118,7 @@ class _VersionTables:
             direction=optuna_direction(self._direction),
             load_if_exists=True,
         )
+        mark(self._storage, self._name)
         study_id = self._storage.get_study_id_from_name(self._name)
         with self._storage.engine.connect() as connection:
             self._stored = stored_trials(connection, study_id)
@@ -205,23 +207,3 @@ class _VersionTables:
         if rows := optuna_rows.value_rows(stored.key, ours.value):
             connection.execute(VALUES.insert(), rows)
         stored.state, stored.value, stored.values = ours.state, ours.value, {}
-
-
-class _Connection(sqlite3.Connection):
-    """A connection that does not wait for the disk: what a power cut takes is put again."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.execute("PRAGMA synchronous = NORMAL")
-
-
-def _engine_arguments(url: str) -> dict[str, object]:
-    if url.startswith("sqlite"):
-        return {"connect_args": {"timeout": 60, "factory": _Connection}}
-    reach = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 30_000}
-    return {"pool_pre_ping": True, "connect_args": reach}
-
-
-def _escaped(url: str) -> str:
-    # Optuna passes the URL through str.format, where a brace in a password would be a field.
-    return url.replace("{", "%7B").replace("}", "%7D")

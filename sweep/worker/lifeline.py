@@ -10,6 +10,8 @@ import os
 import select
 import signal
 
+from sweep.strays import MARK, kill_strays
+
 
 def start_guard(down_fd: int, up_fd: int) -> None:
     """Fork a process that kills this process group when the pipe down is closed.
@@ -23,7 +25,8 @@ def start_guard(down_fd: int, up_fd: int) -> None:
 
 
 def kill_own_group() -> None:
-    """Kill this process and everything in its process group."""
+    """Kill this process, everything in its process group, and what has left that."""
+    kill_strays(os.environ.get(MARK, ""), os.getpgrp())
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -1,12 +1,15 @@
 """Recipe check: whether the functions of a user's own can be loaded; nothing is trained.
 
-`python -m sweep.worker.recipe_check RECIPE` exits with 2 when not, the reason on stdout.
+`python -m sweep.worker.recipe_check RECIPE` says `loaded` as its last word. When not, it
+exits with 2 and the reason on stdout.
 """
 
 import os
 import sys
 
 from sweep.errors import SweepError
+
+LOADED = "loaded"
 
 
 def main() -> None:
@@ -26,6 +29,8 @@ def main() -> None:
         answer.write(f"{error}\n")
         answer.close()
         sys.exit(error.exit_code)
+    answer.write(f"{LOADED}\n")
+    answer.close()
 
 
 if __name__ == "__main__":

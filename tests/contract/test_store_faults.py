@@ -1,15 +1,18 @@
 """Faults: what cannot be opened, and what happens when a database fails in the middle."""
 
 import os
+import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event, text
 
-from sweep.errors import StorageError, UsageError
+from sweep.errors import NotFoundError, StorageError, UsageError
 from sweep.records import Cause, TrialState
 from sweep.store.database import Database
 from sweep.store.leadership import Leadership, lead
@@ -377,3 +380,67 @@ def test_a_server_that_stays_away_is_given_up_after_a_while(postgresql_url):
     with pytest.raises(StorageError, match="does not answer"):
         database.write(lambda connection: None)
     database.close()
+
+
+def _holding(path, seconds):
+    """Another connection holds the file's write lock for a while."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("BEGIN IMMEDIATE")
+
+    def let_go():
+        connection.execute("ROLLBACK")
+        connection.close()
+
+    timer = threading.Timer(seconds, let_go)
+    timer.start()
+    return timer
+
+
+def test_a_lock_that_another_program_holds_is_waited_for(sqlite_url):
+    with open_store(sqlite_url, create=True, patience_s=0.0) as store:
+        timer = _holding(locate(sqlite_url).path, 2.0)
+        assert store.create_study(new_study()).name == new_study().name
+        timer.join()
+
+
+def test_waiting_for_a_lock_ends_when_it_is_no_longer_wanted(sqlite_url):
+    wanted = threading.Event()
+    wanted.set()
+    with open_store(sqlite_url, create=True, may_wait=wanted.is_set) as store:
+        timer = _holding(locate(sqlite_url).path, 8.0)
+        threading.Timer(1.0, wanted.clear).start()
+        begun_at = time.monotonic()
+        with pytest.raises(StorageError, match="kept it locked"):
+            store.create_study(new_study())
+        assert time.monotonic() - begun_at < 5.0
+        timer.join()
+
+
+@pytest.mark.parametrize("statement", ["notes(text)", "studies(id, patient)", "trials(id)"])
+def test_a_file_of_another_program_is_refused_and_kept(tmp_path, statement):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE {statement}")
+    connection.close()
+    before = path.read_bytes()
+    table = statement.partition("(")[0]
+    expected = f"belongs to something else: it has the table '{table}'; name another one"
+    for door in (validate_url, lambda url: open_store(url, create=True)):
+        with pytest.raises(StorageError, match=expected):
+            door(f"sqlite:///{path}")
+    with pytest.raises(NotFoundError):
+        open_store(f"sqlite:///{path}", create=False)
+    assert path.read_bytes() == before
+
+
+def test_other_tables_on_a_server_are_no_hindrance_unless_they_have_optunas_names(postgresql_url):
+    engine = create_engine(postgresql_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE notes (text TEXT)"))
+    open_store(postgresql_url, create=True).close()
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE sweep_alembic_version"))
+        connection.execute(text("CREATE TABLE studies (patient TEXT)"))
+    with pytest.raises(StorageError, match="it has the table 'studies'"):
+        validate_url(postgresql_url)
+    engine.dispose()

@@ -331,4 +331,4 @@ def test_a_file_is_made_for_readers_that_do_not_block_the_writer(sqlite_url):
         for name in ("synchronous", "busy_timeout", "foreign_keys")
     ]
     database.close()
-    assert settings == [2, 60_000, 1]
+    assert settings == [2, 500, 1]

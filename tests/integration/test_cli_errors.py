@@ -1,11 +1,13 @@
 """Wrong commands: each ends with one line that says what to do, its exit code, and no file."""
 
 import sqlite3
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.console_script import sweep
+from tests.console_script import SWEEP, environment, sweep
 from tests.filled_store import fill_store
 from tests.snapshots import lr_batch_study
 
@@ -53,13 +55,13 @@ WRONG = [
         [*QUICK, "--gpus", "a"],
         2,
         "--gpus 'a': 'a' is no device; write numbers as in --gpus 0,1, UUIDs as in "
-        "--gpus GPU-..., or --gpus all",
+        "--gpus GPU-..., --gpus free:2, or --gpus all",
     ),
     (
         [*QUICK, "--gpus", ""],
         2,
         "--gpus '': an empty name is no device; write numbers as in --gpus 0,1, UUIDs as in "
-        "--gpus GPU-..., or --gpus all",
+        "--gpus GPU-..., --gpus free:2, or --gpus all",
     ),
     ([*QUICK, "--gpus", "0,0"], 2, "--gpus 0,0: a device is named twice; name each device once"),
     (
@@ -369,3 +371,49 @@ def test_text_of_a_user_cannot_move_the_cursor(tmp_path: Path):
     done = sweep(tmp_path, "check", "\x1b[2Jstudy")
     assert done.returncode == 3
     assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("status",), QUICK, ("check", "quickstart"), ("init", "a.yaml")]
+)
+def test_a_folder_that_is_gone_is_named_as_the_fault(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    script = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, SWEEP, *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    expected = "error: the folder that this shell stands in is gone; cd to one that exists\n"
+    assert done.stderr == expected
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("check", "quickstart")])
+def test_an_answer_to_a_full_disk_is_no_bug_of_ours(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [SWEEP, *arguments],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: the answer cannot be written: ")
+
+
+def test_names_are_utf8_in_any_locale(tmp_path: Path) -> None:
+    snapshot = lr_batch_study()
+    named = replace(snapshot, study=replace(snapshot.study, name="größe"))
+    fill_store(f"sqlite:///{tmp_path}/runs/sweep.db", named)
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = sweep(tmp_path, "export", "--study", "größe", **plain)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("größe,0,")

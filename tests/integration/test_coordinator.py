@@ -31,7 +31,7 @@ from sweep.errors import (
 from sweep.fleet.devices import Device
 from sweep.fleet.slots import gpu_slots
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
-from sweep.space.distributions import Categorical, Float
+from sweep.space.distributions import Categorical, Constant, Float
 from sweep.space.space import Space
 from sweep.spec.study import (
     BudgetSpec,
@@ -117,6 +117,7 @@ def test_a_projection_that_was_tampered_with_is_made_anew_at_the_next_start(
     before = optuna.load_study(study_name="scripted", storage=plan.url).trials
     optuna.delete_study(study_name="scripted", storage=plan.url)
     forged = optuna.create_study(study_name="scripted", storage=plan.url, direction="maximize")
+    forged.set_user_attr("made by", "sweep")
     forged.add_trial(optuna.create_trial(state=optuna.trial.TrialState.COMPLETE, value=9.0))
     run_to_end(scripted_plan(tmp_path, scripted_spec(trials=4)))
     after = optuna.load_study(study_name="scripted", storage=plan.url).trials
@@ -193,7 +194,7 @@ def test_a_lost_worker_is_replaced_and_its_trial_goes_on_from_its_checkpoint(
     assert [(each.epoch, each.attempt) for each in snapshot.epochs] == [(0, 1), (1, 1), (2, 2)]
     first, second = snapshot.attempts
     assert (first.state, first.cause) == (TrialState.FAILED, Cause.LOST)
-    assert first.message == "the worker killed by signal 9 (SIGKILL)"
+    assert first.message == "the worker was killed by signal 9 (SIGKILL)"
     assert (second.state, second.cause) == (TrialState.COMPLETE, None)
 
 
@@ -583,3 +584,29 @@ def test_a_run_waits_for_room_on_a_full_disk_and_loses_nothing(
     snapshot = stored(plan)
     assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 3
     assert {each.cause for each in snapshot.attempts} == {Cause.CANCELLED, None}
+
+
+def test_a_study_of_optunas_that_is_not_ours_is_never_touched(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(trials=1))
+    theirs = optuna.create_study(study_name="scripted", storage=plan.url, direction="minimize")
+    theirs.optimize(lambda trial: trial.suggest_float("q", 0, 1), n_trials=3)
+    expected = r"has a study 'scripted' of Optuna's that sweep did not make; .* --name scripted_2$"
+    with pytest.raises(UsageError, match=expected):
+        run_to_end(plan)
+    after = optuna.load_study(study_name="scripted", storage=plan.url)
+    assert [each.values for each in after.trials] == [each.values for each in theirs.trials]
+    renamed = replace(plan, spec=replace(plan.spec, study="scripted_2"))
+    assert run_to_end(renamed).exit_code == 0
+    assert len(optuna.load_study(study_name="scripted_2", storage=plan.url).trials) == 1
+
+
+def test_a_constant_that_is_added_to_the_space_keeps_the_old_trials(tmp_path: Path) -> None:
+    points = Categorical(choices=(0.3, 0.6, 0.9))
+    search = SearchSpec(sampler="grid")
+    run_to_end(
+        scripted_plan(tmp_path, scripted_spec(space_of(quality=points), trials=2, search=search))
+    )
+    wider = space_of(quality=points, n=Constant(value=4))
+    plan = scripted_plan(tmp_path, scripted_spec(wider, search=search))
+    assert run_to_end(plan) == SweepEnded(reason="the space is exhausted", exit_code=0)
+    assert [trial.params["quality"] for trial in stored(plan).trials] == [0.3, 0.6, 0.9]

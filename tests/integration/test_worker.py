@@ -3,6 +3,7 @@
 from pathlib import Path
 from textwrap import dedent
 
+import psutil
 import pytest
 
 from sweep.coordinator.events import EpochStored, SweepEnded
@@ -273,3 +274,49 @@ def test_a_hang_leaves_in_the_log_where_each_thread_stood(tmp_path: Path) -> Non
     first = Path(snapshot.attempts[0].log or "").read_text()
     assert "in wait_for_nothing" in first
     assert "in train" in first
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("import os; os._exit(0)", "exited with status 0"),
+        ("import os; os.abort()", r"was killed by signal 6 \(SIGABRT\)"),
+    ],
+)
+def test_code_that_ends_the_process_that_imports_it_is_told_from_a_broken_device(
+    tmp_path: Path, code: str, how: str
+) -> None:
+    plan = _plan(tmp_path, code)
+    expected = rf"^the import of .*/mine\.py ended the process: it {how}; import it in Python"
+    with pytest.raises(TrainFunctionError, match=expected):
+        run_to_end(plan)
+    assert not (tmp_path / "out" / "sweep.db").exists()
+
+
+def test_what_a_train_function_has_put_out_of_its_group_ends_with_it(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        """
+        import subprocess
+
+        def train(params, device, state=None):
+            sleep = ["sleep", "600"]
+            own_session = subprocess.Popen(sleep, start_new_session=True)
+            orphan = subprocess.run(
+                ["sh", "-c", "setsid sleep 600 >/dev/null & echo $!"],
+                stdout=subprocess.PIPE, text=True,
+            )
+            with open("pids.txt", "a") as file:
+                print(own_session.pid, orphan.stdout.strip(), file=file)
+            yield {"test_accuracy": 0.5}
+        """.replace("pids.txt", str(tmp_path / "pids.txt")),
+        STUDY.replace("epochs: 3", "epochs: 1"),
+    )
+    assert run_to_end(plan).exit_code == 0
+    pids = [int(word) for word in (tmp_path / "pids.txt").read_text().split()]
+    assert len(pids) == 4
+    assert not [pid for pid in pids if psutil.pid_exists(pid) and _is_alive(pid)]
+
+
+def _is_alive(pid: int) -> bool:
+    return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

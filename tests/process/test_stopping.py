@@ -111,7 +111,7 @@ def test_a_killed_worker_is_replaced_and_its_trial_loses_at_most_an_epoch(folder
         wait_until("the victim's child to end", lambda: all(map(is_gone, children)), folder)
     _assert_all_done(folder)
     lost = "SELECT message FROM sweep_attempts WHERE cause = 'lost'"
-    assert _rows(folder, lost) == [("the worker killed by signal 9 (SIGKILL)",)]
+    assert _rows(folder, lost) == [("the worker was killed by signal 9 (SIGKILL)",)]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 from sweep.errors import TrainFunctionError
-from sweep.fleet.process import without_secrets
+from sweep.fleet.process import describe_end, without_secrets
 from sweep.spec.recipe import RecipeSpec
 
 PATIENCE_S = 300
+_LOADED = "loaded"  # its last word when all went well
 
 
 def check_own_code(recipe: RecipeSpec) -> None:
@@ -35,13 +36,15 @@ def check_own_code(recipe: RecipeSpec) -> None:
             f"the import of the study's own code took over {PATIENCE_S} s; "
             "do the long work inside the function"
         ) from error
-    if done.returncode != 0:
-        lines = done.stdout.strip().splitlines()
-        raise TrainFunctionError(lines[-1] if lines else _ended(done.returncode))
+    last_line = (done.stdout.strip().splitlines() or [""])[-1]
+    if last_line != _LOADED:
+        raise TrainFunctionError(last_line or _ended(recipe, done.returncode))
 
 
-def _ended(returncode: int) -> str:
-    how = f"by signal {-returncode}" if returncode < 0 else f"with status {returncode}"
+def _ended(recipe: RecipeSpec, returncode: int) -> str:
+    names = [recipe.train, None if recipe.model is None else recipe.model.factory]
+    files = " or ".join(name.rpartition(":")[0] for name in names if name is not None)
     return (
-        f"the import of the study's own code ended the process {how}; import it in Python to see"
+        f"the import of {files} ended the process: it {describe_end(returncode)}; "
+        "import it in Python to see"
     )
