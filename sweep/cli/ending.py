@@ -18,7 +18,7 @@ from sweep.views.rows import TrialRow
 def ending_text(snapshot: Snapshot, storage: str | None) -> str:
     """What was found, and the commands that show more; `storage` is the flag, if given."""
     study = f"--study {shlex.quote(one_line(snapshot.study.name))}"
-    place = _place(storage)
+    place = place_of(storage)
     found = best(snapshot)
     if found:
         lines = [*_best_lines(found[0], snapshot), "", *_next_lines(snapshot, study, place)]
@@ -38,7 +38,7 @@ def program() -> str:
     return "sweep" if is_found else shlex.quote(typed)
 
 
-def _place(storage: str | None) -> str:
+def place_of(storage: str | None) -> str:
     """The flag that later commands need to find the same database."""
     if storage is None or storage == default_url(os.environ):
         return ""

@@ -67,6 +67,9 @@ ShareBusyOption = Annotated[
     bool,
     typer.Option("--share-busy", help="Take a GPU also where somebody else is using it."),
 ]
+DetachOption = Annotated[
+    bool, typer.Option("--detach", help="Go on in the background, also when this shell is closed.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and write nothing.")
 ]

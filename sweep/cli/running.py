@@ -8,6 +8,7 @@ from sweep.cli.options import RunDirOption, StorageOption, StudyOption
 from sweep.cli.run_options import (
     AddTrialsOption,
     CpuOption,
+    DetachOption,
     DryRunOption,
     GpusOption,
     GraceOption,
@@ -36,6 +37,7 @@ def run(
     grace: GraceOption = "30s",
     memory_limit: MemoryLimitOption = None,
     share_busy: ShareBusyOption = False,
+    detach: DetachOption = False,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
@@ -60,7 +62,13 @@ def run(
         run_dir=run_dir,
     )
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
-    raise typer.Exit(describe(plan) if dry_run else lead(plan, storage))
+    if dry_run:
+        raise typer.Exit(describe(plan))
+    if detach:
+        from sweep.cli.detaching import detached
+
+        raise typer.Exit(detached(plan, storage))
+    raise typer.Exit(lead(plan, storage))
 
 
 def stop(

@@ -11,6 +11,7 @@ from tests.process.commands import (
     family,
     interrupt,
     is_gone,
+    psutil_process,
     sweep,
     sweep_run,
     wait_for_file,
@@ -187,3 +188,36 @@ def test_an_ignored_hangup_stays_ignored(folder: Path) -> None:
     finally:
         signal.signal(signal.SIGHUP, previous)
     _assert_all_done(folder)
+
+
+def test_a_detached_run_outlives_its_shell_and_is_stopped_by_name(folder: Path) -> None:
+    done = sweep(folder, "run", "--study", "mine.yaml", "--cpu", "1", "--detach")
+    assert done.returncode == 0, done.stderr
+    first, _, *commands = done.stdout.splitlines()
+    pid = int(first.partition(" as pid ")[2].partition(";")[0])
+    assert first.endswith(str(folder / "runs" / "mine" / "run.log"))
+    assert [line.partition("sweep ")[2] for line in commands] == [
+        "status --study mine --watch",
+        "logs --study mine --trial 0 -f",
+        "stop --study mine",
+    ]
+    try:
+        assert os.getsid(pid) == pid
+        os.kill(pid, signal.SIGHUP)
+        _wait_for_epochs(folder, 2)
+        assert sweep(folder, *commands[2].partition("sweep ")[2].split()).returncode == 0
+        wait_until("the end", lambda: is_gone(pid), folder)
+    finally:
+        process = psutil_process(pid)
+        if process is not None:
+            process.kill()
+    assert "stopped by `sweep stop`" in (folder / "runs" / "mine" / "run.log").read_text()
+
+
+def test_a_detached_run_that_cannot_begin_says_why(folder: Path) -> None:
+    (folder / "mine.py").write_text("import nothing_of_that_name\n")
+    done = sweep(folder, "run", "--study", "mine.yaml", "--cpu", "1", "--detach")
+    assert done.returncode == 2
+    assert "nothing_of_that_name" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "runs" / "sweep.db").exists()
