@@ -22,7 +22,7 @@ IDENTITY := $(TORCH) $(PYTHON) $(CURDIR)
 MADE := $(VENV)/.made
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint types clean
+.PHONY: help demo test chaos bench lint types clean
 ifneq ($(shell cat $(MADE) 2>/dev/null),$(IDENTITY))
 .PHONY: $(MADE) $(VENV)/.package $(VENV)/.dev
 endif
@@ -30,6 +30,7 @@ endif
 help:
 	@echo 'make demo    install into .venv, run the quickstart study and show what it found'
 	@echo 'make test    install into .venv and run every test'
+	@echo 'make chaos   kill, freeze and cut off a study at random, 200 times on each store'
 	@echo 'make bench   measure beside what people use today; an hour (BENCH=data: that one alone)'
 	@echo 'make lint    ruff: rules and format'
 	@echo 'make types   mypy: strict types'
@@ -50,6 +51,9 @@ demo: $(VENV)/.package
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+chaos: $(VENV)/.dev
+	$(BIN)/python -m tests.chaos $(CHAOS_ARGS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -74,6 +74,11 @@ class Database:
         with translated(self.location), self._reading.begin() as connection:
             return question(connection)
 
+    def write_once(self, change: Callable[[Connection], Answer]) -> Answer:
+        """As `write`, tried once: a database that is not there is an error."""
+        with translated(self.location), self._writing.begin() as connection:
+            return change(connection)
+
     def _repeat(self, engine: Engine, step: Callable[[Connection], Answer]) -> Answer:
         def transaction() -> Answer:
             with engine.begin() as connection:

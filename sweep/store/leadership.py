@@ -1,6 +1,7 @@
 """Leadership: the writer's hold on one study; each verb is one transaction that it fences."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -49,13 +50,14 @@ class Leadership:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A leadership that passed on needs no release; an absent database would only be waited
-        # for a second time, and the lease ends by itself.
-        if not isinstance(error, FencedError | StorageError):
-            try:
-                self.release()
-            except FencedError:
-                return
+        if isinstance(error, FencedError):  # it has passed on
+            return
+        if isinstance(error, StorageError):  # not waited for again: the lease ends by itself
+            with suppress(FencedError, StorageError):
+                self._database.write_once(self._released)
+            return
+        with suppress(FencedError):
+            self.release()
 
     def renew(self) -> None:
         """The lease holds for `ttl_s` from now."""
@@ -63,7 +65,10 @@ class Leadership:
 
     def release(self) -> None:
         """Nobody leads the study; this leadership writes nothing more."""
-        self._database.write(lambda c: leases.release(c, self.study, self.token))
+        self._database.write(self._released)
+
+    def _released(self, connection: Connection) -> None:
+        leases.release(connection, self.study, self.token)
 
     def add_trial(
         self,
