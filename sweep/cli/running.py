@@ -11,6 +11,7 @@ from sweep.cli.run_options import (
     DetachOption,
     DryRunOption,
     GpusOption,
+    GpusPerTrialOption,
     GraceOption,
     MaxCostOption,
     MemoryLimitOption,
@@ -20,6 +21,7 @@ from sweep.cli.run_options import (
     ShareBusyOption,
     TimeoutOption,
     TrialsOption,
+    TrialsPerGpuOption,
 )
 
 
@@ -38,6 +40,8 @@ def run(
     memory_limit: MemoryLimitOption = None,
     share_busy: ShareBusyOption = False,
     detach: DetachOption = False,
+    trials_per_gpu: TrialsPerGpuOption = None,
+    gpus_per_trial: GpusPerTrialOption = None,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
@@ -51,7 +55,14 @@ def run(
     from sweep.cli.session import describe, lead
 
     changes = Changes(
-        name=name, trials=trials, timeout=timeout, max_cost=max_cost, seed=seed, settings=settings
+        name=name,
+        trials=trials,
+        timeout=timeout,
+        max_cost=max_cost,
+        seed=seed,
+        settings=settings,
+        trials_per_gpu=trials_per_gpu,
+        gpus_per_trial=gpus_per_trial,
     )
     places = Places(
         gpus=gpus,

@@ -138,7 +138,7 @@ def _percent(slot: Slot, use: Mapping[str, int | None]) -> str:
 
 
 def _row(slot: Slot, board: Board) -> list[str]:
-    name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
+    name = slot.short_name
     running = board.running.get(slot.index)
     if running is None:
         return [name, "", "", "", "", ""]

@@ -60,7 +60,8 @@ def check_slots(plan: Plan) -> None:
 
 
 def _reserved(plan: Plan) -> AbstractContextManager[None]:
-    return reserved((slot.device for slot in plan.slots), shares=plan.shares_busy)
+    devices = (device for slot in plan.slots for device in slot.devices)
+    return reserved(devices, shares=plan.shares_busy)
 
 
 def _fleet(plan: Plan) -> LocalFleet:
