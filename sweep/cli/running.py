@@ -51,7 +51,8 @@ def run(
     It ends when its budget is used up or its space is exhausted. Ctrl-C lets
     each running trial end its epoch, a second one ends them at once.
     """
-    from sweep.cli.planning import Changes, Places, planned
+    from sweep.cli.places import Places
+    from sweep.cli.planning import Changes, planned
     from sweep.cli.session import describe, lead
 
     changes = Changes(

@@ -125,7 +125,16 @@ class Ledger:
             return None
         return self._add(number, params, enqueued=False, attrs=self._tuner.attrs(number))
 
-    def start(self, trial: Trial, *, device: str, pid: int, num_slots: int, log: str) -> Trial:
+    def start(
+        self,
+        trial: Trial,
+        *,
+        device: str,
+        pid: int,
+        num_slots: int,
+        log: str,
+        num_devices: float = 1.0,
+    ) -> Trial:
         """Begin an attempt of a waiting trial; the trial as it runs."""
         attempt = self._leadership.start_attempt(
             trial=trial.number,
@@ -133,6 +142,7 @@ class Ledger:
             host=platform.node(),
             pid=pid,
             num_slots=num_slots,
+            num_devices=num_devices,
             log=log,
         )
         self.attempts[attempt.trial, attempt.attempt] = attempt

@@ -13,10 +13,12 @@ from sweep.coordinator.busy import (
     epoch_from,
     is_current,
     kept_for,
+    note_sharing,
+    num_sharing_now,
 )
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.dealer import Dealer
-from sweep.coordinator.ending import natural_end
+from sweep.coordinator.ending import Ending, natural_end
 from sweep.coordinator.events import (
     EpochStored,
     Event,
@@ -96,22 +98,36 @@ class Loop:
             if trial is None:
                 passed_over.append(slot)
                 continue
-            yield self._assign(slot, trial)
+            if (place := self._gathered(slot, trial)) is None:
+                passed_over.append(slot)
+                break  # those who come later wait too, or it would starve
+            yield self._assign(place, trial)
         for slot in passed_over:
             self._crew.give_back(slot)
+
+    def _gathered(self, slot: Slot, trial: Trial) -> Slot | None:
+        """The slot with as many devices as the trial needs; None while too few are free."""
+        count, left = self._spec.num_gpus(trial.params), len(self._crew.devices)
+        if count > left:
+            reason = f"trial {trial.number} needs {count} GPUs, and {left} are left"
+            self._overseer.end(Ending(reason=reason, exit_code=4))
+            return None
+        return self._crew.gather(slot, count)
 
     def _assign(self, slot: Slot, waiting: Trial) -> TrialStarted:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
         trial = self._ledger.start(
             waiting,
-            device=slot.device.label,
+            device=slot.label,
             pid=self._fleet.pid(slot),
-            num_slots=len(self._fleet.slots),
+            num_slots=self._crew.num_alike(slot),
+            num_devices=self._crew.share_of_device(slot),
             log=str(log),
         )
         self._busy[slot.index] = Busy(
             slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
         )
+        note_sharing(self._busy.values())
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
         epochs = self._ledger.epochs_of(trial.number)
@@ -157,7 +173,8 @@ class Loop:
                     yield from self._suspect(busy)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
-        epoch = epoch_from(report)
+        epoch = epoch_from(report, busy.num_sharing)
+        busy.num_sharing = num_sharing_now(busy.slot, self._busy.values())
         if self._ledger.store_epoch(epoch):
             self._outcomes.progressed(busy.trial)
         busy.verdict = self._verdict(report, epoch)
@@ -168,7 +185,7 @@ class Loop:
         )
         self._vigil.progressed(busy.slot, report.epoch_s)
         busy.kept.add(epoch)
-        self._crew.progressed(busy.slot)
+        self._crew.progressed(busy.slot, report.peak_memory_bytes)
         self._suspects.progressed(busy.slot.device)
         self._dealer.pause.progressed()
         return EpochStored(slot=busy.slot, epoch=epoch)

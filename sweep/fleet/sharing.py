@@ -1,4 +1,4 @@
-"""Sharing a GPU: how many trials fit on one, and what each may use of its memory. Arithmetic only."""
+"""Sharing a GPU: how many trials fit on one, and what each may use of its memory; arithmetic."""
 
 from dataclasses import dataclass
 

@@ -23,13 +23,15 @@ class NewTrial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where an attempt runs; `num_slots` is how many slots its run has in all."""
+    """Where an attempt runs; `num_slots` is how many slots its run has in all, `num_devices` how
+    many devices the attempt has."""
 
     device: str
     host: str
     pid: int | None
     num_slots: int
     log: str | None
+    num_devices: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

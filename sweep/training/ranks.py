@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import torch
 from torch import Tensor, distributed
+from torch._C._distributed_c10d import Store, TCPStore
 
 from sweep.training.splits import Share
 
@@ -57,21 +58,19 @@ def ranks_here() -> Ranks:
     return Ranks(rank=distributed.get_rank(), count=distributed.get_world_size())
 
 
-def open_meeting(count: int) -> distributed.TCPStore:
+def open_meeting(count: int) -> TCPStore:
     """The place on this machine where so many ranks find each other; rank 0 keeps it open."""
-    return distributed.TCPStore(
-        _LOOPBACK, 0, count, is_master=True, timeout=_PATIENCE, wait_for_workers=False
-    )
+    return TCPStore(_LOOPBACK, 0, count, is_master=True, timeout=_PATIENCE, wait_for_workers=False)
 
 
-def find_meeting(port: int, count: int) -> distributed.TCPStore:
+def find_meeting(port: int, count: int) -> TCPStore:
     """The place that rank 0 has opened."""
-    return distributed.TCPStore(_LOOPBACK, port, count, is_master=False, timeout=_PATIENCE)
+    return TCPStore(_LOOPBACK, port, count, is_master=False, timeout=_PATIENCE)
 
 
 @contextmanager
 def joined(
-    meeting: distributed.Store, ranks: Ranks, device: str, backend: str | None = None
+    meeting: Store, ranks: Ranks, device: str, backend: str | None = None
 ) -> Iterator[None]:
     """Within, this process is one of the ranks, as torch's own default group knows them.
 

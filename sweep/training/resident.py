@@ -126,12 +126,13 @@ class Batches:
         num_used = len(self) * self._batch_size
         whole = draw_epoch(len(self._labels), self._augmentation.crop, generator)[:, :num_used]
         draw = self._share.of_batches(whole, self._batch_size)
-        for block in draw.split(self._block_size, dim=1):
+        for start in range(0, draw.shape[1], self._block_size):
+            block = draw[:, start : start + self._block_size]
             images = self._normalization.apply(self._augment(block))
             labels = self._labels[block[0]]
-            yield from zip(
-                images.split(self._part_size), labels.split(self._part_size), strict=True
-            )
+            for first in range(0, len(labels), self._part_size):
+                part = slice(first, first + self._part_size)
+                yield images[part], labels[part]
 
     @property
     def _block_size(self) -> int:

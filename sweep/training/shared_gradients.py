@@ -35,7 +35,7 @@ class SharedGradients(EagerGradients):
             model,
             gradient_as_bucket_view=True,
             find_unused_parameters=may_skip,
-            **{_SYNC_OPTION: False},
+            **{_SYNC_OPTION: False},  # type: ignore[arg-type]
         )
         super().__init__(together, work, scaler)
         self._together = together

@@ -145,7 +145,9 @@ class StreamedBatches:
         num_used = len(self) * self._batch_size
         whole = draw_epoch(len(self._split), self._augmentation.crop, generator)[:, :num_used]
         part_size = self._share.size_of(self._batch_size)
-        draws = self._share.of_batches(whole, self._batch_size).split(part_size, dim=1)
+        draw = self._share.of_batches(whole, self._batch_size)
+        starts = range(0, draw.shape[1], part_size)
+        draws = [draw[:, start : start + part_size] for start in starts]
         loaded = self._split.pixels([each[0].tolist() for each in draws])
         rows = torch.arange(part_size, device=whole.device)
         for pixels, each in zip(loaded, draws, strict=True):

@@ -9,6 +9,7 @@ import pytest
 from sweep.records import Cause, Direction, Snapshot, TrialState
 from sweep.spec.reserved import RESERVED_NAMES
 from sweep.spec.study import BudgetSpec
+from sweep.views.column import columns_markdown
 from sweep.views.columns import (
     ATTEMPTS,
     BY,
@@ -18,7 +19,6 @@ from sweep.views.columns import (
     EPOCHS_BEFORE_METRICS,
     TRIALS_AFTER_PARAMS,
     TRIALS_BEFORE_PARAMS,
-    columns_markdown,
 )
 from sweep.views.formats import to_csv
 from sweep.views.tables import attempts_table, best_table, epochs_table, trials_table
