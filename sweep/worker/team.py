@@ -18,9 +18,9 @@ from sweep.training.ranks import Ranks, joined, open_meeting
 from sweep.wire import Action, Assignment, Decision, Failed
 from sweep.worker.rank_process import RankProcess
 
-SETTLE_S = 5.0
+SETTLE_S = 2.0
 """How long the ranks may take to end once one has failed: the first cause may come last."""
-STUCK_S = 10.0
+STUCK_S = 5.0
 """How long this process may take to notice that a rank has failed."""
 _END_S = 10.0
 
