@@ -26,6 +26,7 @@ from sweep.cli.run_options import (
 
 
 def run(
+    context: typer.Context,
     study: StudyOption,
     name: NameOption = None,
     gpus: GpusOption = None,
@@ -38,7 +39,7 @@ def run(
     seed: SeedOption = None,
     grace: GraceOption = "30s",
     memory_limit: MemoryLimitOption = None,
-    share_busy: ShareBusyOption = False,
+    shares_busy: ShareBusyOption = False,
     detach: DetachOption = False,
     trials_per_gpu: TrialsPerGpuOption = None,
     gpus_per_trial: GpusPerTrialOption = None,
@@ -54,25 +55,10 @@ def run(
     from sweep.cli.places import Places
     from sweep.cli.planning import Changes, planned
     from sweep.cli.session import describe, lead
+    from sweep.cli.values import picked
 
-    changes = Changes(
-        name=name,
-        trials=trials,
-        timeout=timeout,
-        max_cost=max_cost,
-        seed=seed,
-        settings=settings,
-        trials_per_gpu=trials_per_gpu,
-        gpus_per_trial=gpus_per_trial,
-    )
-    places = Places(
-        gpus=gpus,
-        cpu=cpu,
-        memory_limit=memory_limit,
-        shares_busy=share_busy,
-        storage=storage,
-        run_dir=run_dir,
-    )
+    flags = context.params
+    changes, places = picked(Changes, flags), picked(Places, flags)
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
     if dry_run:
         raise typer.Exit(describe(plan))
