@@ -112,7 +112,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One try of a trial on one slot. `num_slots` is how many slots its run had in all.
+    """One try of a trial on one slot. `num_slots` is how many of its size its run had room for.
 
     `num_devices` is how many devices it had: 2, or 0.25 where four trials shared one.
     """

@@ -3,6 +3,7 @@
 A trial on several devices gathers them: it takes the slots of other workers, which wait meanwhile.
 """
 
+import platform
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
@@ -12,6 +13,7 @@ from sweep.coordinator.packing import Packing
 from sweep.errors import DeviceError
 from sweep.fleet.devices import Device
 from sweep.fleet.slots import Slot
+from sweep.store.entries import Place
 
 _MAX_PAUSE_S = 2.0
 _MAX_FALSE_STARTS = 3
@@ -71,16 +73,20 @@ class Crew:
         while self._free:
             yield self._free.pop(min(self._free))
 
-    def share_of_device(self, slot: Slot) -> float:
-        """How many devices a trial has on the slot: 2, or 0.25 where four share one."""
-        is_shared = slot.device.uuid is not None and not slot.others
-        return 1 / self._packing.num_open(slot) if is_shared else float(len(slot.devices))
-
-    def num_alike(self, slot: Slot) -> int:
-        """How many trials like the one on the slot can run at a time."""
+    def place_of(self, slot: Slot, pid: int, log: str) -> Place:
+        """What is to be stored of where an attempt on the slot runs."""
         usable = [each for each in self._fleet.slots if self._packing.is_open(each)]
-        num_taken = len(slot.devices) - len(self._fleet.slots[slot.index].others)
-        return max(1, len(usable) // num_taken)
+        num_slots_taken = len(slot.devices) - len(self._fleet.slots[slot.index].others)
+        is_shared = slot.device.uuid is not None and not slot.others
+        share = 1 / self._packing.num_open(slot) if is_shared else float(len(slot.devices))
+        return Place(
+            device=slot.label,
+            host=platform.node(),
+            pid=pid,
+            num_slots=max(1, len(usable) // num_slots_taken),
+            num_devices=share,
+            log=log,
+        )
 
     def gather(self, slot: Slot, count: int) -> Slot | None:
         """A taken slot with so many devices, those of other free slots among them.

@@ -18,7 +18,7 @@ from sweep.coordinator.busy import (
 )
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.dealer import Dealer
-from sweep.coordinator.ending import Ending, natural_end
+from sweep.coordinator.ending import natural_end
 from sweep.coordinator.events import (
     EpochStored,
     Event,
@@ -73,7 +73,9 @@ class Loop:
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
         self._suspects = Suspects()
-        self._dealer = Dealer(ledger=ledger, overseer=overseer, crew=crew, suspects=self._suspects)
+        self._dealer = Dealer(
+            spec=spec, ledger=ledger, overseer=overseer, crew=crew, suspects=self._suspects
+        )
         self._vigil = Vigil(hang_after_s=spec.resources.hang_after_s)
 
     def run(self) -> Iterator[Event]:
@@ -98,32 +100,17 @@ class Loop:
             if trial is None:
                 passed_over.append(slot)
                 continue
-            if (place := self._gathered(slot, trial)) is None:
+            if (place := self._dealer.place_for(slot, trial)) is None:
                 passed_over.append(slot)
                 break  # those who come later wait too, or it would starve
             yield self._assign(place, trial)
         for slot in passed_over:
             self._crew.give_back(slot)
 
-    def _gathered(self, slot: Slot, trial: Trial) -> Slot | None:
-        """The slot with as many devices as the trial needs; None while too few are free."""
-        count, left = self._spec.num_gpus(trial.params), len(self._crew.devices)
-        if count > left:
-            reason = f"trial {trial.number} needs {count} GPUs, and {left} are left"
-            self._overseer.end(Ending(reason=reason, exit_code=4))
-            return None
-        return self._crew.gather(slot, count)
-
     def _assign(self, slot: Slot, waiting: Trial) -> TrialStarted:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
-        trial = self._ledger.start(
-            waiting,
-            device=slot.label,
-            pid=self._fleet.pid(slot),
-            num_slots=self._crew.num_alike(slot),
-            num_devices=self._crew.share_of_device(slot),
-            log=str(log),
-        )
+        place = self._crew.place_of(slot, self._fleet.pid(slot), str(log))
+        trial = self._ledger.start(waiting, place)
         self._busy[slot.index] = Busy(
             slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
         )

@@ -51,6 +51,12 @@ def free(crew: Crew) -> list[int]:
     return [slot.index for slot in taken]
 
 
+def size(crew: Crew, slot: Slot) -> tuple[float, int]:
+    """How many devices a trial has there, and how many such trials have room."""
+    place = crew.place_of(slot, pid=1, log="log")
+    return place.num_devices, place.num_slots
+
+
 def take(crew: Crew, count: int) -> Slot | None:
     """The first free slot with so many devices; given back where there are too few."""
     slot = next(crew.take())
@@ -72,7 +78,7 @@ def test_a_trial_on_several_devices_takes_other_free_slots_until_it_ends() -> No
     place = take(crew, 3)
     assert place is not None
     assert place.devices == GPUS[:3]
-    assert (place.index, crew.share_of_device(place), crew.num_alike(place)) == (0, 3.0, 1)
+    assert (place.index, *size(crew, place)) == (0, 3.0, 1)
     assert free(crew) == [3]
     crew.give_back(place)
     assert free(crew) == [0, 1, 2, 3]
@@ -125,27 +131,27 @@ def test_the_end_of_a_worker_ends_what_was_lent_to_it() -> None:
 def test_a_retired_device_is_not_counted_on() -> None:
     slots = gpu_slots(GPUS)
     crew, _ = crew_of(slots)
-    assert crew.num_devices_left() == 4
+    assert len(crew.devices) == 4
     assert crew.retire(slots[0])
-    assert crew.num_devices_left() == 3
+    assert len(crew.devices) == 3
 
 
 def test_slots_of_several_devices_need_no_gathering() -> None:
     slots = gpu_slots(GPUS, gpus_per_trial=2)
     crew, _ = crew_of(slots)
     assert take(crew, 2) == slots[0]
-    assert (crew.share_of_device(slots[0]), crew.num_alike(slots[0])) == (2.0, 2)
-    assert crew.num_devices_left() == 4
+    assert size(crew, slots[0]) == (2.0, 2)
+    assert len(crew.devices) == 4
 
 
 def test_more_workers_start_once_a_first_trial_has_shown_what_it_takes() -> None:
     slots = gpu_slots(GPUS[:2], trials_per_gpu=3)
     crew, fleet = crew_of(slots, is_auto=True)
     assert fleet.started == [0, 1]
-    assert crew.share_of_device(slots[0]) == 1.0
+    assert size(crew, slots[0]) == (1.0, 2)
     crew.progressed(slots[0], 10 * GIB)
     assert fleet.started == [0, 1, 2, 4]
-    assert crew.share_of_device(slots[0]) == pytest.approx(1 / 3)
+    assert size(crew, slots[0]) == (pytest.approx(1 / 3), 4)
     crew.progressed(slots[0], 11 * GIB)
     assert fleet.started == [0, 1, 2, 4], "each of them once"
 
