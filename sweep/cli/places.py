@@ -27,9 +27,17 @@ class Places:
     run_dir: str | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenSlots:
+    """The slots of a run, and the chosen devices that are too few for another one."""
+
+    slots: tuple[Slot, ...]
+    idle: tuple[Device, ...] = ()
+
+
 def chosen_slots(
     places: Places, spec: StudySpec, *, is_sharing_asked: bool = False
-) -> tuple[Slot, ...]:
+) -> ChosenSlots:
     """The slots that the flags name; without one every visible GPU, or else some on the CPU.
 
     Where every trial has the same number of GPUs, a slot has so many; where the number is
@@ -40,13 +48,15 @@ def chosen_slots(
         raise UsageError("--gpus and --cpu are both given; give one of them")
     gpus = _gpus(places)
     if gpus:
-        return _gpu_slots(gpus, places, spec)
+        slots = _gpu_slots(gpus, places, spec)
+        used = {device for slot in slots for device in slot.devices}
+        return ChosenSlots(slots=slots, idle=tuple(gpu for gpu in gpus if gpu not in used))
     if is_sharing_asked:
         raise UsageError(
             "--trials-per-gpu is for GPUs, and this runs on the CPU; --cpu N says how many trials "
             "run at a time there"
         )
-    return limited(_cpu_slots(places.cpu, spec), places.memory_limit)
+    return ChosenSlots(slots=limited(_cpu_slots(places.cpu, spec), places.memory_limit))
 
 
 def _gpus(places: Places) -> tuple[Device, ...]:

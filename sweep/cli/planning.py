@@ -41,11 +41,13 @@ def planned(
         raise UsageError("--trials and --add-trials are both given; give the total or the rest")
     path = find_study_file(study, Path.cwd())
     spec = changed_spec(path, changes)
+    chosen = chosen_slots(places, spec, is_sharing_asked=changes.trials_per_gpu is not None)
     return Plan(
         spec=spec,
         url=storage_url(places.storage),
         run_folder=run_folder(places.run_dir),
-        slots=chosen_slots(places, spec, is_sharing_asked=changes.trials_per_gpu is not None),
+        slots=chosen.slots,
+        idle=chosen.idle,
         grace_s=grace_s,
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,

@@ -31,6 +31,7 @@ def plan_text(plan: Plan, outline: Outline | None) -> str:
 
 def _plan_facts(plan: Plan, outline: Outline | None) -> Iterator[tuple[str, str]]:
     yield "slots", _slots(plan.slots)
+    yield "idle", idle_text(plan)
     if plan.extra_trials is not None:
         yield "extra", f"{show_count(plan.extra_trials, 'trial')} more than are finished"
     yield "database", hide_password(plan.url)
@@ -38,6 +39,15 @@ def _plan_facts(plan: Plan, outline: Outline | None) -> Iterator[tuple[str, str]
     yield "run folder", str(plan.run_folder.absolute())
     yield from _first_points(plan.spec, outline)
     yield "written", "nothing: this was a dry run"
+
+
+def idle_text(plan: Plan) -> str:
+    """Which of the chosen GPUs nothing runs on, and why; empty where there is none."""
+    if not plan.idle:
+        return ""
+    names = ", ".join(device.short_name for device in plan.idle)
+    verb = "stays" if len(plan.idle) == 1 else "stay"
+    return f"{names} {verb} idle: a trial has {len(plan.slots[0].devices)} GPUs"
 
 
 def _slots(slots: Sequence[Slot]) -> str:

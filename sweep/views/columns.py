@@ -84,8 +84,8 @@ TRIALS_AFTER_PARAMS: Columns = (
     _column(
         "cost",
         Kind.MONEY,
-        "duration_s at the study's price: price_per_gpu_hour, or price_per_hour shared by the "
-        "slots of the run; empty without a price",
+        "duration_s at the study's price: price_per_gpu_hour for each of its devices, or "
+        "price_per_hour shared by the slots of the run; empty without a price",
     ),
     _column("device", Kind.TEXT, "device of the latest attempt"),
     _column("attempts", Kind.WHOLE, "how often it was started"),
@@ -178,7 +178,9 @@ BY_GPUS: Columns = (
         "speed_up", Kind.NUMBER, "how many times faster an epoch is than with the fewest GPUs"
     ),
     _column(
-        "efficiency", Kind.NUMBER, "speed_up for each GPU more than the fewest: 1 loses nothing"
+        "efficiency",
+        Kind.NUMBER,
+        "speed_up divided by how many times as many GPUs it took: 1 loses nothing",
     ),
 )
 """Appended to the table by gpus_per_trial."""

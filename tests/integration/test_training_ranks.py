@@ -89,13 +89,15 @@ def test_ranks_come_to_what_one_device_comes_to(
         )
 
 
-def test_ranks_with_batch_norm_agree_on_every_number_and_learn() -> None:
-    config = config_of(ModelSpec(width=8), epochs=3, recalibrate_batch_norm=True)
+@pytest.mark.parametrize("recalibrates", [True, False])
+def test_ranks_with_batch_norm_agree_on_every_number_and_learn(recalibrates: bool) -> None:
+    training = {"epochs": 3, "batch_size": 64, "recalibrate_batch_norm": recalibrates}
+    config = config_of(ModelSpec(width=8), **training)
     (first, state), (second, other) = train_together(config, 2)
     assert [*map(measured, first)] == [*map(measured, second)]
     assert first[-1]["test_accuracy"] > 0.6
     for name, statistic in state["statistics"].items():
-        torch.testing.assert_close(other["statistics"][name], statistic)
+        torch.testing.assert_close(other["statistics"][name], statistic, msg="judged by the same")
 
 
 def test_ranks_go_on_from_a_state_as_if_they_had_never_stopped(net: Path) -> None:

@@ -1,10 +1,13 @@
 """Places: the slots that resources and flags make of a machine whose GPUs are made up."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sweep.cli.places import Places, chosen_slots
+from sweep.cli.spec_text import idle_text, plan_text
+from sweep.coordinator.plan import Plan
 from sweep.errors import DeviceError, StudyFileError, SweepError, UsageError
 from sweep.fleet.sharing import fair_limit_bytes, most_on_a_gpu
 from sweep.fleet.slots import Slot, num_cores
@@ -52,7 +55,7 @@ def slots_of(
         storage=None,
         run_dir=None,
     )
-    return chosen_slots(places, spec, is_sharing_asked=is_sharing_asked)
+    return chosen_slots(places, spec, is_sharing_asked=is_sharing_asked).slots
 
 
 def shape(slots: tuple[Slot, ...]) -> list[int]:
@@ -63,7 +66,21 @@ def shape(slots: tuple[Slot, ...]) -> list[int]:
 def test_gpus_are_put_together_where_every_trial_has_several(four_gpus: FakeDriver) -> None:
     slots = slots_of(spec_of(resources__gpus_per_trial="2"))
     assert [slot.short_name for slot in slots] == ["gpu 0+1", "gpu 2+3"]
-    assert shape(slots_of(spec_of(resources__gpus_per_trial="3"))) == [3]
+
+
+def test_a_gpu_that_is_left_over_is_named(four_gpus: FakeDriver) -> None:
+    spec = spec_of(resources__gpus_per_trial="3")
+    places = Places(
+        gpus=None, cpu=None, memory_limit=None, shares_busy=False, storage=None, run_dir=None
+    )
+    chosen = chosen_slots(places, spec)
+    assert shape(chosen.slots) == [3]
+    plan = Plan(spec=spec, url="", run_folder=Path(), slots=chosen.slots, idle=chosen.idle)
+    assert idle_text(plan) == "gpu 3 stays idle: a trial has 3 GPUs"
+    assert idle_text(replace(plan, idle=())) == ""
+    text = plan_text(plan, None)
+    assert "1 on gpu 0 (H200), gpu 1 (H200), gpu 2 (H200), each with 3 processes of" in text
+    assert "3 GPUs for a trial" in text
 
 
 def test_gpus_stay_single_where_their_number_is_searched(four_gpus: FakeDriver) -> None:
