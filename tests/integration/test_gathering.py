@@ -1,4 +1,4 @@
-"""Trials on several devices and several trials on one: which are started when, by acted workers."""
+"""Trials on several devices, and several on one: which are started when, by acted workers."""
 
 import sys
 from dataclasses import replace
