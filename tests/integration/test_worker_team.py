@@ -121,7 +121,7 @@ def test_the_ranks_die_with_their_worker(worker: Talk) -> None:
         return Action.CONTINUE
 
     ranks: list[psutil.Process] = []
-    with pytest.raises(AssertionError, match="the worker killed by signal 9"):
+    with pytest.raises(AssertionError, match="the worker was killed by signal 9"):
         worker.trial(0, TRAINING, answer, **TWO)
     assert ranks
     wait_until_gone(ranks)
