@@ -76,7 +76,7 @@ class Crew:
     def place_of(self, slot: Slot, pid: int, log: str) -> Place:
         """What is to be stored of where an attempt on the slot runs."""
         usable = [each for each in self._fleet.slots if self._packing.is_open(each)]
-        num_slots_taken = len(slot.devices) - len(self._fleet.slots[slot.index].others)
+        num_slots_taken = 1 + sum(lead == slot.index for lead in self._lent.values())
         is_shared = slot.device.uuid is not None and not slot.others
         share = 1 / self._packing.num_open(slot) if is_shared else float(len(slot.devices))
         return Place(
@@ -89,10 +89,11 @@ class Crew:
         )
 
     def gather(self, slot: Slot, count: int) -> Slot | None:
-        """A taken slot with so many devices, those of other free slots among them.
+        """A taken slot with exactly so many devices, those of other free slots among them.
 
         None while too few are free; then nothing has changed.
         """
+        slot = replace(slot, others=slot.others[: count - 1])
         missing = count - len(slot.devices)
         lent = [self._free[index] for index in sorted(self._free)][: max(0, missing)]
         if len(lent) < missing:

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sweep.errors import WireError
+from sweep.exits import describe_end
 from sweep.records import Cause
 from sweep.wire import Assignment, Down, Failed, Finished, Message, Ready, decode, encode
 
@@ -64,7 +64,7 @@ class RankProcess:
                 yield message
         returncode = self._process.wait()
         if self.fault is None and not self._has_finished:
-            self.fault = self._failed(f"rank {self._rank} {_described(returncode)}", Cause.LOST)
+            self.fault = self._failed(f"rank {self._rank} {describe_end(returncode)}", Cause.LOST)
 
     def kill(self) -> None:
         """The rank ends at once."""
@@ -93,13 +93,3 @@ class RankProcess:
         return Failed(
             trial=told.trial, attempt=told.attempt, message=message, traceback="", cause=cause
         )
-
-
-def _described(returncode: int) -> str:
-    if returncode >= 0:
-        return f"exited with status {returncode}"
-    try:
-        name = signal.Signals(-returncode).name
-    except ValueError:
-        name = "unknown"
-    return f"was killed by signal {-returncode} ({name})"

@@ -140,6 +140,10 @@ def test_slots_of_several_devices_need_no_gathering() -> None:
     slots = gpu_slots(GPUS, gpus_per_trial=2)
     crew, _ = crew_of(slots)
     assert take(crew, 2) == slots[0]
+    fewer = crew.gather(slots[1], 1)
+    assert fewer is not None
+    assert fewer.devices == GPUS[2:3], "a trial of an earlier space asked for one"
+    assert size(crew, fewer) == (1.0, 2)
     assert size(crew, slots[0]) == (2.0, 2)
     assert len(crew.devices) == 4
 
