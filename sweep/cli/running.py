@@ -52,6 +52,7 @@ def run(
     It ends when its budget is used up or its space is exhausted. Ctrl-C lets
     each running trial end its epoch, a second one ends them at once.
     """
+    from sweep.cli.detaching import detached
     from sweep.cli.places import Places
     from sweep.cli.planning import Changes, planned
     from sweep.cli.session import describe, lead
@@ -62,11 +63,8 @@ def run(
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
     if dry_run:
         raise typer.Exit(describe(plan))
-    if detach:
-        from sweep.cli.detaching import detached
-
-        raise typer.Exit(detached(plan, storage))
-    raise typer.Exit(lead(plan, storage))
+    begin = detached if detach else lead
+    raise typer.Exit(begin(plan, storage))
 
 
 def stop(
