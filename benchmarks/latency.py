@@ -31,6 +31,7 @@ from sweep.coordinator.signals import Signals
 from sweep.fleet.slots import cpu_slots
 from sweep.records import Epoch, Trial, TrialState
 from sweep.spec.study import StudySpec
+from sweep.store.entries import Place
 from sweep.store.store import open_store
 from sweep.tuner.tuner import Tuner
 
@@ -148,7 +149,8 @@ def _live(ledger: Ledger, spec: StudySpec, watch: Stopwatch) -> Trial:
         asked = ledger.ask()
     assert asked is not None
     with watch.on("start"):
-        trial = ledger.start(asked, device="cpu", pid=1, num_slots=1, log="log")
+        place = Place(device="cpu", host="here", pid=1, num_slots=1, log="log")
+        trial = ledger.start(asked, place)
     for number in range(NEW_EPOCHS):
         epoch = _epoch(trial, number, spec.objective.metric)
         with watch.on("report"):

@@ -112,7 +112,10 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One try of a trial on one slot. `num_slots` is how many slots its run had in all."""
+    """One try of a trial on one slot. `num_slots` is how many of its size its run had room for.
+
+    `num_devices` is how many devices it had: 2, or 0.25 where four trials shared one.
+    """
 
     trial: int
     attempt: int
@@ -126,6 +129,7 @@ class Attempt:
     started_at: datetime
     finished_at: datetime | None = None
     message: str | None = None
+    num_devices: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,7 +147,7 @@ class Epoch:
 
     `epoch_s` is training, recalibration and evaluation; `images_per_s` is of training only.
     `baseline_memory_bytes` was in use before the attempt; `micro_batch` images went through at
-    once.
+    once. `num_sharing` trials, itself included, ran on its device at a time during the epoch.
     """
 
     trial: int
@@ -156,6 +160,7 @@ class Epoch:
     peak_memory_bytes: int | None = None
     baseline_memory_bytes: int | None = None
     micro_batch: int | None = None
+    num_sharing: int | None = None
     checkpoint: Checkpoint | None = None
     stored_at: datetime
 

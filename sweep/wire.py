@@ -59,7 +59,8 @@ class Assignment:
 
     `on_oom` is None for a training function of the user's own, of whose batches nothing is known.
     `too_large`: so many images at once did not fit on a device like this one, so no more are
-    started with.
+    started with. `other_devices` share the trial with the worker's own: each is what
+    CUDA_VISIBLE_DEVICES is to be there, and empty for the CPU.
     """
 
     type: Literal["assignment"] = "assignment"
@@ -75,6 +76,7 @@ class Assignment:
     resume: list[Checkpoint] = field(default_factory=list)
     on_oom: OnOom | None = None
     too_large: int | None = None
+    other_devices: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)

@@ -12,7 +12,8 @@ from sweep.records import Direction, ParamValue, Snapshot
 from sweep.space.distributions import Distribution, Float
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.recipe import RecipeSpec
-from sweep.spec.study import BudgetSpec, Objective, ResourcesSpec, SearchSpec, StudySpec
+from sweep.spec.resources import ResourcesSpec
+from sweep.spec.study import BudgetSpec, Objective, SearchSpec, StudySpec
 from sweep.store.store import open_store
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("scripted_worker.py")))

@@ -121,6 +121,7 @@ def make_epochs(
     peak_memory_bytes: int | None = 100 * MIB,
     baseline_memory_bytes: int | None = None,
     micro_batch: int | None = None,
+    num_sharing: int | None = None,
 ) -> list[Epoch]:
     """One epoch for each accuracy; None stands for an epoch that was not finite."""
     return [
@@ -135,6 +136,7 @@ def make_epochs(
             peak_memory_bytes=peak_memory_bytes,
             baseline_memory_bytes=baseline_memory_bytes,
             micro_batch=micro_batch,
+            num_sharing=num_sharing,
             stored_at=START + seconds(100 * trial + epoch_s * (index + 1)),
         )
         for index, value in enumerate(accuracies)

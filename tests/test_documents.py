@@ -13,12 +13,12 @@ import pytest
 from sweep.spec.find import shipped_studies
 from sweep.spec.load import load_study_file
 from sweep.spec.training import training_table
+from sweep.views.column import columns_markdown
 from sweep.views.columns import (
     BY,
     BY_MEMORY,
     TRIALS_AFTER_PARAMS,
     TRIALS_BEFORE_PARAMS,
-    columns_markdown,
 )
 
 ROOT = Path(__file__).parents[1]

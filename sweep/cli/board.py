@@ -21,12 +21,16 @@ from sweep.spec.study import StudySpec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Running:
-    """A trial on a slot: since when, and its latest epoch in this attempt."""
+    """A trial on a slot: since when, and its latest epoch in this attempt.
+
+    `place` is the slot with all the devices that it has gathered.
+    """
 
     trial: Trial
     started_s: float
     first_epoch: int = 0
     epoch: Epoch | None = None
+    place: Slot | None = None
 
     @property
     def num_epochs(self) -> int:
@@ -133,7 +137,7 @@ def after(board: Board, event: Event, now_s: float) -> Board:
     """The board once an event has happened."""
     match event:
         case TrialStarted(slot=slot, trial=trial, first_epoch=first_epoch):
-            started = Running(trial=trial, started_s=now_s, first_epoch=first_epoch)
+            started = Running(trial=trial, started_s=now_s, first_epoch=first_epoch, place=slot)
             return _changed(board, trial, {**board.running, slot.index: started})
         case EpochStored(slot=slot, epoch=epoch) if slot.index in board.running:
             reached = replace(board.running[slot.index], epoch=epoch)

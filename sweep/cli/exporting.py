@@ -14,7 +14,9 @@ from sweep.views.comparison import controlled
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
 from sweep.views.plan import plan_of
+from sweep.views.rows import trial_rows
 from sweep.views.selection import table_of, with_columns
+from sweep.views.sharing import unequal_sharing
 from sweep.views.text_table import to_text
 
 
@@ -86,3 +88,5 @@ def _judge(snapshots: Sequence[Snapshot], param: str) -> None:
         if param in plan_of(snapshot).params:
             sentence = controlled(snapshot, param).sentence
             tell(f"{one_line(snapshot.study.name)}: {sentence}")
+            if warning := unequal_sharing(trial_rows(snapshot)):
+                tell(f"{one_line(snapshot.study.name)}: {warning}")

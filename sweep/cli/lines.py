@@ -80,7 +80,7 @@ def led_line(board: Board) -> str:
 def started_line(event: TrialStarted) -> str:
     """An attempt begins: on which device, whether it goes on or starts over, with which params."""
     trial, slot = event.trial, event.slot
-    name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
+    name = slot.short_name
     if trial.attempt == 1:
         begins = f"starts on {name}"
     elif event.first_epoch == 0:

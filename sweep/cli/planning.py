@@ -6,13 +6,11 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sweep.cli.places import Places, chosen_slots
 from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
 from sweep.coordinator.plan import Plan
 from sweep.errors import StudyFileError, UnusableError, UsageError
-from sweep.fleet.choice import select_gpus
-from sweep.fleet.devices import visible_gpus
-from sweep.fleet.slots import Slot, cpu_slots, default_cpu_slots, gpu_slots
 from sweep.spec.load import find_study_file, load_study_file
 from sweep.spec.overrides import FLAG
 from sweep.spec.study import StudySpec
@@ -31,21 +29,8 @@ class Changes:
     max_cost: str | None
     seed: str | None
     settings: list[str] | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Places:
-    """Where to run and where to store; None where a flag was not given.
-
-    `memory_limit` is in bytes.
-    """
-
-    gpus: str | None
-    cpu: int | None
-    memory_limit: int | None
-    shares_busy: bool
-    storage: str | None
-    run_dir: str | None
+    trials_per_gpu: str | None = None
+    gpus_per_trial: str | None = None
 
 
 def planned(
@@ -56,11 +41,13 @@ def planned(
         raise UsageError("--trials and --add-trials are both given; give the total or the rest")
     path = find_study_file(study, Path.cwd())
     spec = changed_spec(path, changes)
+    chosen = chosen_slots(places, spec, is_sharing_asked=changes.trials_per_gpu is not None)
     return Plan(
         spec=spec,
         url=storage_url(places.storage),
         run_folder=run_folder(places.run_dir),
-        slots=limited(chosen_slots(places.gpus, places.cpu), places.memory_limit),
+        slots=chosen.slots,
+        idle=chosen.idle,
         grace_s=grace_s,
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,
@@ -87,29 +74,6 @@ def run_folder(flag: str | None) -> Path:
     return folder
 
 
-def chosen_slots(gpus: str | None, cpu: int | None) -> tuple[Slot, ...]:
-    """The slots that the flags name; without one every visible GPU, or else some on the CPU."""
-    if gpus is not None and cpu is not None:
-        raise UsageError("--gpus and --cpu are both given; give one of them")
-    if cpu is not None:
-        return cpu_slots(cpu)
-    visible = visible_gpus()
-    if gpus is not None:
-        return gpu_slots(select_gpus(gpus, visible))
-    return gpu_slots(visible) if visible else default_cpu_slots()
-
-
-def limited(slots: tuple[Slot, ...], memory_limit: int | None) -> tuple[Slot, ...]:
-    """The slots with a limit of memory for each, in bytes. Raises UsageError for the CPU's."""
-    if memory_limit is None:
-        return slots
-    if not all(slot.device.uuid for slot in slots):
-        raise UsageError(
-            "--memory-limit is for GPUs, and this runs on the CPU; leave it out, or choose --gpus"
-        )
-    return tuple(replace(slot, memory_limit_bytes=memory_limit) for slot in slots)
-
-
 def git_commit(folder: Path) -> str | None:
     """The commit that is checked out in a folder; None where there is none, or no git."""
     command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
@@ -128,6 +92,8 @@ def changed_spec(path: Path, changes: Changes) -> StudySpec:
         ("--timeout", "budget.timeout"): changes.timeout,
         ("--max-cost", "budget.max_cost"): changes.max_cost,
         ("--seed", "search.seed"): changes.seed,
+        ("--trials-per-gpu", "resources.trials_per_gpu"): changes.trials_per_gpu,
+        ("--gpus-per-trial", "resources.gpus_per_trial"): changes.gpus_per_trial,
     }
     overrides = settings_of(changes.settings or [])
     names = {}

@@ -22,7 +22,9 @@ GpusOption = Annotated[
 CpuOption = Annotated[
     Any,
     typer.Option(
-        metavar="N", parser=number("--cpu", _AT_LEAST_1), help="Run N trials at a time on the CPU."
+        metavar="N",
+        parser=number("--cpu", _AT_LEAST_1),
+        help="Run in N processes on the CPU: N trials at a time, as on N GPUs.",
     ),
 ]
 TrialsOption = Annotated[
@@ -69,6 +71,13 @@ ShareBusyOption = Annotated[
 ]
 DetachOption = Annotated[
     bool, typer.Option("--detach", help="Go on in the background, also when this shell is closed.")
+]
+TrialsPerGpuOption = Annotated[
+    str | None,
+    typer.Option(metavar="K|auto", help="Run K trials at a time on each GPU, or as many as fit."),
+]
+GpusPerTrialOption = Annotated[
+    str | None, typer.Option(metavar="N", help="Train each trial on N GPUs together.")
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and write nothing.")

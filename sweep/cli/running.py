@@ -11,6 +11,7 @@ from sweep.cli.run_options import (
     DetachOption,
     DryRunOption,
     GpusOption,
+    GpusPerTrialOption,
     GraceOption,
     MaxCostOption,
     MemoryLimitOption,
@@ -20,10 +21,12 @@ from sweep.cli.run_options import (
     ShareBusyOption,
     TimeoutOption,
     TrialsOption,
+    TrialsPerGpuOption,
 )
 
 
 def run(
+    context: typer.Context,
     study: StudyOption,
     name: NameOption = None,
     gpus: GpusOption = None,
@@ -36,8 +39,10 @@ def run(
     seed: SeedOption = None,
     grace: GraceOption = "30s",
     memory_limit: MemoryLimitOption = None,
-    share_busy: ShareBusyOption = False,
+    shares_busy: ShareBusyOption = False,
     detach: DetachOption = False,
+    trials_per_gpu: TrialsPerGpuOption = None,
+    gpus_per_trial: GpusPerTrialOption = None,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
@@ -47,28 +52,19 @@ def run(
     It ends when its budget is used up or its space is exhausted. Ctrl-C lets
     each running trial end its epoch, a second one ends them at once.
     """
-    from sweep.cli.planning import Changes, Places, planned
+    from sweep.cli.detaching import detached
+    from sweep.cli.places import Places
+    from sweep.cli.planning import Changes, planned
     from sweep.cli.session import describe, lead
+    from sweep.cli.values import picked
 
-    changes = Changes(
-        name=name, trials=trials, timeout=timeout, max_cost=max_cost, seed=seed, settings=settings
-    )
-    places = Places(
-        gpus=gpus,
-        cpu=cpu,
-        memory_limit=memory_limit,
-        shares_busy=share_busy,
-        storage=storage,
-        run_dir=run_dir,
-    )
+    flags = context.params
+    changes, places = picked(Changes, flags), picked(Places, flags)
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
     if dry_run:
         raise typer.Exit(describe(plan))
-    if detach:
-        from sweep.cli.detaching import detached
-
-        raise typer.Exit(detached(plan, storage))
-    raise typer.Exit(lead(plan, storage))
+    begin = detached if detach else lead
+    raise typer.Exit(begin(plan, storage))
 
 
 def stop(

@@ -117,13 +117,27 @@ def _best(board: Board) -> str:
 
 def _table(board: Board, width: int, use: Mapping[str, int | None]) -> list[str]:
     header = ["slot", "trial", "epoch", _short_name(board.study.metric), "images/s", "  memory"]
-    rows = [header, *(_row(slot, board) for slot in board.slots)]
-    if any(slot.device.uuid for slot in board.slots):
-        busy = ["gpu", *(_percent(slot, use) for slot in board.slots)]
+    slots = _shown_slots(board)
+    rows = [header, *(_row(slot, board) for slot in slots)]
+    if any(slot.device.uuid for slot in slots):
+        busy = ["gpu", *(_percent(slot, use) for slot in slots)]
         rows = [[*row, cell] for row, cell in zip(rows, busy, strict=True)]
     taken = width_of(grid([[*row, ""] for row in rows], _ENDLESS)[0]) + len(GAP)
-    params = _params_cells(board, max(width - taken, _MIN_ROOM))
+    running = [board.running.get(slot.index) for slot in slots]
+    params = _params_cells(running, max(width - taken, _MIN_ROOM))
     return grid([[*row, cell] for row, cell in zip(rows, params, strict=True)], width)
+
+
+def _shown_slots(board: Board) -> list[Slot]:
+    """All of them, but of those that share a GPU only the first and what is at work."""
+    firsts = {slot.device: slot.index for slot in reversed(board.slots)}
+    return [
+        slot
+        for slot in board.slots
+        if slot.device.uuid is None
+        or slot.index in board.running
+        or slot.index == firsts[slot.device]
+    ]
 
 
 def _short_name(metric: str) -> str:
@@ -138,16 +152,15 @@ def _percent(slot: Slot, use: Mapping[str, int | None]) -> str:
 
 
 def _row(slot: Slot, board: Board) -> list[str]:
-    name = slot.device.short_name if slot.device.uuid else f"cpu {slot.index}"
     running = board.running.get(slot.index)
     if running is None:
-        return [name, "", "", "", "", ""]
+        return [slot.short_name, "", "", "", "", ""]
     epoch = running.epoch
     value = None if epoch is None else epoch.metrics.get(board.study.metric)
     rate = None if epoch is None else epoch.images_per_s
     memory = None if epoch is None else epoch.peak_memory_bytes
     return [
-        name,
+        (running.place or slot).short_name,
         str(running.trial.number),
         epoch_of(running, board.epochs),
         "" if value is None else show_metric(board.study.metric, value),
@@ -161,9 +174,8 @@ def _size(num_bytes: int) -> str:
     return f"{mib:.0f} MiB" if mib < 10_000 else f"{mib / 1024:.1f} GiB"
 
 
-def _params_cells(board: Board, room: int) -> Sequence[str]:
+def _params_cells(running: Sequence[Running | None], room: int) -> Sequence[str]:
     """The params column, its name first: name=value where that has room, else short values."""
-    running = [board.running.get(slot.index) for slot in board.slots]
     params = [None if each is None else each.trial.params for each in running]
     named = ["" if each is None else show_params(each) for each in params]
     if max(map(width_of, named)) <= room:

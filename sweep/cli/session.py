@@ -1,10 +1,11 @@
 """The session of `sweep run`: a plan described, or led to its end before the user's eyes."""
 
+from collections.abc import Iterator
 from contextlib import closing
 
 from sweep.cli.console import answer, tell
 from sweep.cli.ending import ending_text
-from sweep.cli.spec_text import plan_text
+from sweep.cli.spec_text import idle_text, plan_text
 from sweep.cli.watch import watch
 from sweep.coordinator.events import Notice, StudyLed, SweepEnded
 from sweep.coordinator.plan import Plan
@@ -45,7 +46,7 @@ def _watched(plan: Plan) -> SweepEnded:
     ended = None
     with watch() as watcher, closing(run_study(plan)) as events:
         for event in events:
-            if isinstance(event, StudyLed) and (notice := _notice_of_cpu(plan)):
+            for notice in _notices(plan) if isinstance(event, StudyLed) else ():
                 watcher.show(notice)
             watcher.show(event)
             ended = event if isinstance(event, SweepEnded) else ended
@@ -53,13 +54,14 @@ def _watched(plan: Plan) -> SweepEnded:
     return ended
 
 
-def _notice_of_cpu(plan: Plan) -> Notice | None:
-    """What to say of a run on the CPU that nobody asked for."""
-    if plan.allows_cpu or any(slot.device.uuid for slot in plan.slots):
-        return None
-    count = show_count(len(plan.slots), "trial")
-    text = f"no GPU here: running {count} at a time on the CPU (--cpu N for another number)"
-    return Notice(text=text)
+def _notices(plan: Plan) -> Iterator[Notice]:
+    """What to say of a run on the CPU that nobody asked for, and of GPUs that it does not use."""
+    if not plan.allows_cpu and not any(slot.device.uuid for slot in plan.slots):
+        count = show_count(len(plan.slots), "trial")
+        text = f"no GPU here: running {count} at a time on the CPU (--cpu N for another number)"
+        yield Notice(text=text)
+    if idle := idle_text(plan):
+        yield Notice(text=idle)
 
 
 def _stored(plan: Plan) -> Snapshot | None:

@@ -1,15 +1,17 @@
 """A spec as text: what a study file says, with what it leaves to the defaults."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sweep.cli.grid import facts_text
 from sweep.coordinator.plan import Plan
+from sweep.fleet.slots import Slot
 from sweep.records import Outline
 from sweep.space.space import Space
 from sweep.spec.folder import list_folder
 from sweep.spec.recipe import RecipeSpec
+from sweep.spec.resources import AUTO
 from sweep.spec.study import BudgetSpec, SearchSpec, StudySpec
 from sweep.store.url import hide_password
 from sweep.views.display import one_line, show_count, show_duration, show_params
@@ -28,12 +30,8 @@ def plan_text(plan: Plan, outline: Outline | None) -> str:
 
 
 def _plan_facts(plan: Plan, outline: Outline | None) -> Iterator[tuple[str, str]]:
-    slots = plan.slots
-    devices = [
-        f"{each.device.short_name} ({each.device.name})" for each in slots if each.device.uuid
-    ]
-    threads = f"each with {show_count(slots[0].num_threads, 'thread')}"
-    yield "slots", f"{len(slots)} on {', '.join(devices) or 'the CPU'}, {threads}"
+    yield "slots", _slots(plan.slots)
+    yield "idle", idle_text(plan)
     if plan.extra_trials is not None:
         yield "extra", f"{show_count(plan.extra_trials, 'trial')} more than are finished"
     yield "database", hide_password(plan.url)
@@ -41,6 +39,31 @@ def _plan_facts(plan: Plan, outline: Outline | None) -> Iterator[tuple[str, str]
     yield "run folder", str(plan.run_folder.absolute())
     yield from _first_points(plan.spec, outline)
     yield "written", "nothing: this was a dry run"
+
+
+def idle_text(plan: Plan) -> str:
+    """Which of the chosen GPUs nothing runs on, and why; empty where there is none."""
+    if not plan.idle:
+        return ""
+    names = ", ".join(device.short_name for device in plan.idle)
+    verb = "stays" if len(plan.idle) == 1 else "stay"
+    return f"{names} {verb} idle: a trial has {len(plan.slots[0].devices)} GPUs"
+
+
+def _slots(slots: Sequence[Slot]) -> str:
+    """How many there are, on which devices, and what each of them has."""
+    devices = {
+        device.uuid: f"{device.short_name} ({device.name})"
+        for slot in slots
+        for device in slot.devices
+        if device.uuid
+    }
+    first = slots[0]
+    threads = show_count(first.num_threads, "thread")
+    has = threads if not first.others else f"{len(first.devices)} processes of {threads}"
+    limit = first.memory_limit_bytes
+    room = "" if limit is None else f" and {limit / 2**20:.0f} MiB"
+    return f"{len(slots)} on {', '.join(devices.values()) or 'the CPU'}, each with {has}{room}"
 
 
 def _facts(spec: StudySpec) -> Iterator[tuple[str, str]]:
@@ -56,6 +79,7 @@ def _facts(spec: StudySpec) -> Iterator[tuple[str, str]]:
     yield "pruner", _pruner(spec.search)
     yield "enqueue", _enqueue(spec)
     yield "budget", _budget(spec.budget)
+    yield "resources", _resources(spec)
 
 
 def _recipe(recipe: RecipeSpec) -> Iterator[tuple[str, str]]:
@@ -118,6 +142,18 @@ def _budget(budget: BudgetSpec) -> str:
         None if budget.max_cost is None else f"{budget.max_cost:g} {budget.currency}",
     )
     return ", ".join(limit for limit in limits if limit is not None) or "none: until it is stopped"
+
+
+def _resources(spec: StudySpec) -> str:
+    """How many GPUs go with a trial, or trials with a GPU."""
+    resources = spec.resources
+    if resources.trials_per_gpu == AUTO:
+        return "as many trials on a GPU as fit"
+    if resources.trials_per_gpu != 1:
+        return f"{resources.trials_per_gpu} trials on a GPU"
+    if spec.searches_gpus:
+        return f"up to {show_count(spec.most_gpus, 'GPU')} for a trial, as its params say"
+    return f"{show_count(resources.gpus_per_trial, 'GPU')} for a trial"
 
 
 def _stored(outline: Outline | None) -> str:

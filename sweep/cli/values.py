@@ -1,11 +1,19 @@
 """Values: what the text behind a flag may be, refused in the words of a study file."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from sweep.errors import UsageError
 from sweep.spec.kind import Kind
 from sweep.spec.scalars import scalar_value
+
+_Picked = TypeVar("_Picked")
+
+
+def picked(kind: type[_Picked], flags: Mapping[str, Any]) -> _Picked:
+    """A dataclass made of the flags that are named like its fields."""
+    return kind(**{field.name: flags[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 def number(flag: str, kind: Kind) -> Callable[[str], Any]:

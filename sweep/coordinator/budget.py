@@ -37,7 +37,8 @@ def _cost(
     if budget.price_per_gpu_hour is None:
         return None
     busy_s = sum(
-        ((each.finished_at or now) - each.started_at).total_seconds() for each in attempts
+        ((each.finished_at or now) - each.started_at).total_seconds() * each.num_devices
+        for each in attempts
     )
     return budget.price_per_gpu_hour * busy_s / 3600
 

@@ -1,12 +1,14 @@
-"""The dealer: which trial a free slot gets, if any."""
+"""The dealer: which trial a free slot gets, if any, and whether it has the devices for it."""
 
 from sweep.coordinator.crew import Crew
+from sweep.coordinator.ending import Ending
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.pause import Pause
 from sweep.coordinator.suspects import Suspects
 from sweep.fleet.slots import Slot
 from sweep.records import Trial
+from sweep.spec.study import StudySpec
 
 
 class Dealer:
@@ -15,8 +17,15 @@ class Dealer:
     """
 
     def __init__(
-        self, *, ledger: Ledger, overseer: Overseer, crew: Crew, suspects: Suspects
+        self,
+        *,
+        spec: StudySpec,
+        ledger: Ledger,
+        overseer: Overseer,
+        crew: Crew,
+        suspects: Suspects,
     ) -> None:
+        self._spec = spec
         self._ledger = ledger
         self._overseer = overseer
         self._crew = crew
@@ -40,6 +49,18 @@ class Dealer:
             return None
         shunned = self._suspects.shunned(slot.device, self._crew.devices)
         return self._ledger.waiting(but=shunned) or self._new_trial()
+
+    def place_for(self, slot: Slot, trial: Trial) -> Slot | None:
+        """The slot with as many devices as the trial needs; None while too few are free.
+
+        The run ends where there will never be so many.
+        """
+        count, left = self._spec.num_gpus(trial.params), len(self._crew.devices)
+        if count > left:
+            reason = f"trial {trial.number} needs {count} GPUs, and {left} are left"
+            self._overseer.end(Ending(reason=reason, exit_code=4))
+            return None
+        return self._crew.gather(slot, count)
 
     def _new_trial(self) -> Trial | None:
         if self._is_exhausted or self._ledger.is_full:

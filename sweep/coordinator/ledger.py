@@ -4,9 +4,8 @@ Every change is written to the store first; only then do the tuner, the projecti
 learn of it. A crash in between loses an opinion, never a measurement.
 """
 
-import platform
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from sweep import clock
 from sweep.coordinator.limits import MemoryLimits
 from sweep.records import Cause, Epoch, Outline, Params, Trial, TrialState
 from sweep.spec.study import StudySpec
+from sweep.store.entries import Place
 from sweep.store.leadership import Leadership
 from sweep.tuner.projection import Projection
 from sweep.tuner.samplers import trial_seed
@@ -125,16 +125,9 @@ class Ledger:
             return None
         return self._add(number, params, enqueued=False, attrs=self._tuner.attrs(number))
 
-    def start(self, trial: Trial, *, device: str, pid: int, num_slots: int, log: str) -> Trial:
-        """Begin an attempt of a waiting trial; the trial as it runs."""
-        attempt = self._leadership.start_attempt(
-            trial=trial.number,
-            device=device,
-            host=platform.node(),
-            pid=pid,
-            num_slots=num_slots,
-            log=log,
-        )
+    def start(self, trial: Trial, place: Place) -> Trial:
+        """Begin an attempt of a waiting trial at a place; the trial as it runs."""
+        attempt = self._leadership.start_attempt(trial=trial.number, **asdict(place))
         self.attempts[attempt.trial, attempt.attempt] = attempt
         running = replace(
             trial,

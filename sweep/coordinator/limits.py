@@ -82,4 +82,4 @@ def _memory_bytes(slot: Slot, slots: Sequence[Slot]) -> int:
         return slot.memory_limit_bytes
     is_cpu = slot.device.uuid is None
     total = psutil.virtual_memory().total if is_cpu else slot.device.memory_bytes or 0
-    return total // sum(other.device == slot.device for other in slots)
+    return total // sum(each == slot.device for other in slots for each in other.devices)

@@ -13,6 +13,8 @@ from sweep.coordinator.busy import (
     epoch_from,
     is_current,
     kept_for,
+    note_sharing,
+    num_sharing_now,
 )
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.dealer import Dealer
@@ -71,7 +73,9 @@ class Loop:
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
         self._suspects = Suspects()
-        self._dealer = Dealer(ledger=ledger, overseer=overseer, crew=crew, suspects=self._suspects)
+        self._dealer = Dealer(
+            spec=spec, ledger=ledger, overseer=overseer, crew=crew, suspects=self._suspects
+        )
         self._vigil = Vigil(hang_after_s=spec.resources.hang_after_s)
 
     def run(self) -> Iterator[Event]:
@@ -96,22 +100,21 @@ class Loop:
             if trial is None:
                 passed_over.append(slot)
                 continue
-            yield self._assign(slot, trial)
+            if (place := self._dealer.place_for(slot, trial)) is None:
+                passed_over.append(slot)
+                break  # those who come later wait too, or it would starve
+            yield self._assign(place, trial)
         for slot in passed_over:
             self._crew.give_back(slot)
 
     def _assign(self, slot: Slot, waiting: Trial) -> TrialStarted:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
-        trial = self._ledger.start(
-            waiting,
-            device=slot.device.label,
-            pid=self._fleet.pid(slot),
-            num_slots=len(self._fleet.slots),
-            log=str(log),
-        )
+        place = self._crew.place_of(slot, self._fleet.pid(slot), str(log))
+        trial = self._ledger.start(waiting, place)
         self._busy[slot.index] = Busy(
             slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
         )
+        note_sharing(self._busy.values())
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
         epochs = self._ledger.epochs_of(trial.number)
@@ -157,7 +160,8 @@ class Loop:
                     yield from self._suspect(busy)
 
     def _on_epoch(self, busy: Busy, report: EpochReport) -> EpochStored:
-        epoch = epoch_from(report)
+        epoch = epoch_from(report, busy.num_sharing)
+        busy.num_sharing = num_sharing_now(busy.slot, self._busy.values())
         if self._ledger.store_epoch(epoch):
             self._outcomes.progressed(busy.trial)
         busy.verdict = self._verdict(report, epoch)
@@ -168,7 +172,7 @@ class Loop:
         )
         self._vigil.progressed(busy.slot, report.epoch_s)
         busy.kept.add(epoch)
-        self._crew.progressed(busy.slot)
+        self._crew.progressed(busy.slot, report.peak_memory_bytes)
         self._suspects.progressed(busy.slot.device)
         self._dealer.pause.progressed()
         return EpochStored(slot=busy.slot, epoch=epoch)

@@ -50,10 +50,9 @@ class Outcomes:
             return self.concluded(busy)
         if silent_s is not None:
             return self._hung(busy, silent_s)
-        has_epochs = bool(self._ledger.epochs_of(busy.trial.number))
         if failed.is_broken_contract:
             self._overseer.end(Ending(reason=failed.message, exit_code=1))
-        elif failed.cause is Cause.EXCEPTION and (has_epochs or failed.is_device_fault):
+        elif failed.cause is Cause.LOST or self._is_passing(busy, failed):
             return self._retry(busy, failed.cause, failed.message)
         return self._finish(busy, TrialState.FAILED, failed.cause, failed.message)
 
@@ -72,6 +71,11 @@ class Outcomes:
         if busy.verdict is not None:
             return self.concluded(busy)
         return self._interrupt(busy, Cause.CANCELLED, message)
+
+    def _is_passing(self, busy: Busy, failed: Failed) -> bool:
+        """Whether it may go well another time: it went well before, or the device broke down."""
+        has_epochs = bool(self._ledger.epochs_of(busy.trial.number))
+        return failed.cause is Cause.EXCEPTION and (has_epochs or failed.is_device_fault)
 
     def _hung(self, busy: Busy, silent_s: float) -> Outcome:
         message = f"no progress for {silent_s:g} s; where it stood is in its log"

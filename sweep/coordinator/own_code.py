@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 from sweep.errors import TrainFunctionError
-from sweep.fleet.process import describe_end, without_secrets
+from sweep.exits import describe_end
+from sweep.fleet.process import without_secrets
 from sweep.spec.recipe import RecipeSpec
 
 PATIENCE_S = 300

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sweep.fleet.devices import Device
 from sweep.fleet.process import WORKER
 from sweep.fleet.slots import Slot
 from sweep.spec.study import StudySpec
@@ -15,7 +16,7 @@ class Plan:
     `extra_trials` asks for that many finished trials more than there are. `grace_s` is how long a
     stopped trial may take to its next epoch. `allows_cpu` lets a study that ran on GPUs go on
     without one; `shares_busy` lets it take a GPU that somebody else uses. `worker` is the command
-    that starts a worker.
+    that starts a worker. `idle` devices were chosen too, but are too few for another slot.
     """
 
     spec: StudySpec
@@ -27,4 +28,5 @@ class Plan:
     allows_cpu: bool = True
     shares_busy: bool = False
     git_commit: str | None = None
+    idle: tuple[Device, ...] = ()
     worker: tuple[str, ...] = WORKER

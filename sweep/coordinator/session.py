@@ -1,20 +1,23 @@
 """A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
 
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.events import Event, StudyLed, SweepEnded
 from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
 from sweep.coordinator.own_code import check_own_code
+from sweep.coordinator.packing import Packing
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
 from sweep.errors import StorageError, UsageError
+from sweep.fleet.gauges import Gauges
 from sweep.fleet.local import Ended, LocalFleet, Received
 from sweep.fleet.reservation import reserved
 from sweep.spec.recipe import RecipeSpec
+from sweep.spec.resources import AUTO
 from sweep.store.url import locate
 from sweep.wire import Failed, Ready
 
@@ -35,7 +38,7 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         signals = open_things.enter_context(Signals())
         open_things.enter_context(_reserved(plan))
         fleet = open_things.enter_context(_fleet(plan))
-        crew = Crew(fleet)
+        crew = open_things.enter_context(_crew(plan, fleet))
         crew.start_all()
         _import_the_rest()
         if standing.outline is None:
@@ -60,11 +63,20 @@ def check_slots(plan: Plan) -> None:
 
 
 def _reserved(plan: Plan) -> AbstractContextManager[None]:
-    return reserved((slot.device for slot in plan.slots), shares=plan.shares_busy)
+    devices = (device for slot in plan.slots for device in slot.devices)
+    return reserved(devices, shares=plan.shares_busy)
 
 
 def _fleet(plan: Plan) -> LocalFleet:
     return LocalFleet(plan.slots, plan.spec.recipe.model_dump_json(), plan.worker)
+
+
+@contextmanager
+def _crew(plan: Plan, fleet: LocalFleet) -> Iterator[Crew]:
+    with Gauges() as gauges:
+        is_auto = plan.spec.resources.trials_per_gpu == AUTO
+        packing = Packing(slots=plan.slots, is_auto=is_auto, free_bytes=gauges.free_bytes)
+        yield Crew(fleet, packing)
 
 
 def _import_the_rest() -> None:

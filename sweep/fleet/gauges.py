@@ -35,6 +35,16 @@ class Gauges:
         """How much of the last moment each GPU was computing, by UUID; None where unknown."""
         return {uuid: self._use_percent(uuid) for uuid in uuids}
 
+    def free_bytes(self, uuid: str) -> int | None:
+        """How much of a GPU's memory nobody uses now; None where unknown."""
+        if not self._is_open:
+            return None
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+            return int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+        except pynvml.NVMLError:
+            return None
+
     def _use_percent(self, uuid: str) -> int | None:
         if not self._is_open:
             return None

@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from sweep.errors import WireError
+from sweep.exits import describe_end
 from sweep.fleet.slots import Slot
 from sweep.strays import MARK, kill_strays
 from sweep.wire import DUMP_SIGNAL, MAX_LINE_BYTES, Down, Message, decode, encode
@@ -129,14 +130,3 @@ def _environment(slot: Slot, inherited: Mapping[str, str]) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": threads,
         "PYTHONUNBUFFERED": "1",
     }
-
-
-def describe_end(returncode: int) -> str:
-    """How a process ended, in words, as the rest of a sentence about it."""
-    if returncode >= 0:
-        return f"exited with status {returncode}"
-    try:
-        name = signal.Signals(-returncode).name
-    except ValueError:
-        name = "unknown"
-    return f"was killed by signal {-returncode} ({name})"

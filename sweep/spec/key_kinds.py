@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sweep.spec.kind import MAX_WHOLE, unfit
-from sweep.spec.kinds import Text
+from sweep.spec.kind import MAX_WHOLE, Unfit, number_advice, unfit
+from sweep.spec.kinds import Text, Whole
 
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _UNIT_BYTES = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
@@ -84,6 +84,29 @@ class Size:
             is_bare = isinstance(value, int | float) and not isinstance(value, bool)
             raise unfit(value, self, ": add the unit" if is_bare else "")
         return int(num_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class CountOrAuto:
+    """A whole number of at least 1, or auto."""
+
+    most: int
+
+    @property
+    def allowed(self) -> str:
+        return f"auto or {Whole(1, self.most).allowed}"
+
+    def fit(self, value: Any) -> int | str:
+        if isinstance(value, str) and value.casefold() == "auto":
+            return "auto"
+        try:
+            return Whole(1, self.most).fit(value)
+        except Unfit as error:
+            raise unfit(value, self, number_advice(value)) from error
+
+
+GPU_COUNT = Whole(1, 64)
+"""How many GPUs a trial may have."""
 
 
 def _is_epoch(value: Any) -> bool:

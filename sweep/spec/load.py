@@ -101,7 +101,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
     )
     enqueue = read_enqueue(reader, space, given_training)
     checkpoints = read_checkpoints(reader)
-    resources = read_resources(reader)
+    resources = read_resources(reader, space)
     check_draft(reader, draft, is_own)
     if objective is None or space is None:
         return None

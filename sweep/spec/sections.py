@@ -1,12 +1,14 @@
 """Sections: how a study is searched, what it may use and what it keeps, read by their tables."""
 
 from sweep.records import Direction
-from sweep.spec.key_kinds import Duration, StudyName
+from sweep.space.space import Space
+from sweep.spec.key_kinds import GPU_COUNT, CountOrAuto, Duration, StudyName
 from sweep.spec.kind import Kind, found
 from sweep.spec.kinds import Number, OneOf, Text, Whole
 from sweep.spec.pruner_reader import read_pruner
 from sweep.spec.reader import Reader
-from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, ResourcesSpec, SearchSpec
+from sweep.spec.resources import GPUS_PER_TRIAL, ResourcesSpec, most_gpus
+from sweep.spec.study import BudgetSpec, CheckpointsSpec, Objective, SearchSpec
 
 TOP_KEYS = (
     "version",
@@ -50,6 +52,8 @@ CHECKPOINTS: dict[str, Kind] = {
 }
 RESOURCES: dict[str, Kind] = {
     "hang_after": Duration(),
+    GPUS_PER_TRIAL: GPU_COUNT,
+    "trials_per_gpu": CountOrAuto(64),
 }
 
 
@@ -106,8 +110,17 @@ def read_checkpoints(reader: Reader) -> CheckpointsSpec:
     return CheckpointsSpec(**reader.section(("checkpoints",), CHECKPOINTS))
 
 
-def read_resources(reader: Reader) -> ResourcesSpec:
-    """What a trial may take of the machine."""
+def read_resources(reader: Reader, space: Space | None) -> ResourcesSpec:
+    """What each trial gets; complains where two keys contradict each other."""
     values = reader.section(("resources",), RESOURCES)
     hang = {"hang_after_s": values.pop("hang_after")} if "hang_after" in values else {}
-    return ResourcesSpec(**values, **hang)
+    resources = ResourcesSpec(**values, **hang)
+    place = ("resources", GPUS_PER_TRIAL)
+    if space is not None and GPUS_PER_TRIAL in space.names and reader.has(place):
+        message = "resources.gpus_per_trial is also in the space; remove one of the two"
+        reader.complain(place, message)
+    most = resources.gpus_per_trial if space is None else most_gpus(resources, space)
+    if resources.shares_gpus and most > 1:
+        message = f"resources.trials_per_gpu does not go with {most} GPUs for a trial"
+        reader.complain(("resources", "trials_per_gpu"), f"{message}; remove one of the two")
+    return resources

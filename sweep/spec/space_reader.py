@@ -12,6 +12,7 @@ from sweep.spec.document import BROKEN, Place, dotted
 from sweep.spec.kind import Kind, found
 from sweep.spec.reader import Reader
 from sweep.spec.reserved import RESERVED_NAMES
+from sweep.spec.resources import GPUS_PER_TRIAL
 from sweep.spec.training import TRAINING_KINDS
 from sweep.spec.values import OwnValue, value_kind
 from sweep.spec.words import key_hint
@@ -96,8 +97,9 @@ def _check_name(reader: Reader, place: Place, name: str, is_own: bool) -> bool:
     where = dotted(place)
     if not is_own and name == "epochs":
         reader.complain(place, f"{where} cannot be searched; put epochs under training")
-    elif not is_own and name not in TRAINING_KINDS and name not in RESERVED_NAMES:
-        advice = key_hint(name, [each for each in TRAINING_KINDS if each != "epochs"])
+    elif not is_own and name not in (*TRAINING_KINDS, *RESERVED_NAMES, GPUS_PER_TRIAL):
+        known = [each for each in (*TRAINING_KINDS, GPUS_PER_TRIAL) if each != "epochs"]
+        advice = key_hint(name, known)
         reader.complain(place, f"{where} is no key of the built-in training; {advice}")
     elif name.casefold() in RESERVED_NAMES:
         message = f"{where} is named like a column of the tables; rename it"

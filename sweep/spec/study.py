@@ -12,6 +12,7 @@ from sweep.records import Direction, Params
 from sweep.space.document import from_json, to_json
 from sweep.space.space import Space
 from sweep.spec.recipe import RecipeSpec
+from sweep.spec.resources import GPUS_PER_TRIAL, ResourcesSpec, most_gpus
 from sweep.spec.training import resolve_training
 
 
@@ -95,16 +96,6 @@ class CheckpointsSpec(_Frozen):
     keep: Literal["best_and_last", "last", "all", "none"] = "best_and_last"
 
 
-class ResourcesSpec(_Frozen):
-    """What a trial may take of the machine.
-
-    `hang_after_s`: the longest silence of a trial that does not count as a hang; None: judged by
-    the epochs so far.
-    """
-
-    hang_after_s: float | None = None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StudySpec:
     """One study as its file describes it.
@@ -159,6 +150,7 @@ class StudySpec:
             enqueue=tuple({name: row[name] for name in space.names} for row in rows),
             budget=BudgetSpec.model_validate(document["budget"]),
             checkpoints=CheckpointsSpec.model_validate(document["checkpoints"]),
+            # studies of the first releases were stored without
             resources=ResourcesSpec.model_validate(document.get("resources", {})),
         )
 
@@ -174,4 +166,21 @@ class StudySpec:
         The built-in training gets every key; a function of one's own what the file gives.
         """
         given = {**self.training, **params}
-        return given if self.recipe.train is not None else resolve_training(given).as_params()
+        if self.recipe.train is not None:
+            return given
+        given.pop(GPUS_PER_TRIAL, None)
+        return resolve_training(given).as_params()
+
+    def num_gpus(self, params: Params) -> int:
+        """How many GPUs a trial has."""
+        return int(params.get(GPUS_PER_TRIAL, self.resources.gpus_per_trial))
+
+    @property
+    def most_gpus(self) -> int:
+        """The most GPUs that any trial has."""
+        return most_gpus(self.resources, self.space)
+
+    @property
+    def searches_gpus(self) -> bool:
+        """Whether trials may have different numbers of GPUs."""
+        return GPUS_PER_TRIAL in self.space.names

@@ -86,7 +86,10 @@ budget:
   # max_cost: 10
 
 # checkpoints: {every_epochs: 1, keep: best_and_last}
-# resources: {hang_after: 30m}     # how long a trial may be silent; otherwise its epochs tell
+# resources:
+#   hang_after: 30m      # how long a trial may be silent; otherwise its epochs tell
+#   trials_per_gpu: 1    # or auto: as many as fit
+#   gpus_per_trial: 1    # several train one trial together; may also stand in the space
 """
 
 _FUNCTION = '''\

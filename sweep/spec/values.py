@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sweep.records import ParamValue
+from sweep.spec.key_kinds import GPU_COUNT
 from sweep.spec.kind import MAX_WHOLE, Kind, Unfit, found, unfit
 from sweep.spec.kinds import Text
+from sweep.spec.resources import GPUS_PER_TRIAL
 from sweep.spec.training import TRAINING_KINDS
 
 
@@ -64,5 +66,7 @@ class KeyValue:
 
 
 def value_kind(name: str, is_own: bool) -> Kind:
-    """What a searched param of this name may be. It is a training key unless `is_own`."""
+    """What a searched param of this name may be: a training key unless `is_own`, or a resource."""
+    if name == GPUS_PER_TRIAL:
+        return KeyValue(GPU_COUNT)
     return OwnValue() if is_own else KeyValue(TRAINING_KINDS[name])

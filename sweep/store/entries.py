@@ -23,13 +23,17 @@ class NewTrial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where an attempt runs; `num_slots` is how many slots its run has in all."""
+    """Where an attempt runs: on so many devices (2, or 0.25 where four share one).
+
+    `num_slots` is how many such attempts its run has room for.
+    """
 
     device: str
     host: str
     pid: int | None
     num_slots: int
     log: str | None
+    num_devices: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

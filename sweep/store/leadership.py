@@ -103,13 +103,21 @@ class Leadership:
         pid: int | None,
         num_slots: int,
         log: str | None,
+        num_devices: float = 1.0,
     ) -> Attempt:
         """The trial runs, in an attempt numbered one higher.
 
         Raises TransitionError unless the trial waits.
         """
         claim = uuid4().hex
-        place = Place(device=device, host=host, pid=pid, num_slots=num_slots, log=log)
+        place = Place(
+            device=device,
+            host=host,
+            pid=pid,
+            num_slots=num_slots,
+            log=log,
+            num_devices=num_devices,
+        )
         return self._write(
             lambda c: trials.start_attempt(c, self.study.id, trial, place, claim=claim)
         )

@@ -101,6 +101,8 @@ def attempt_from(row: Row[Any]) -> Attempt:
         started_at=row.started_at,
         finished_at=row.finished_at,
         message=row.message,
+        # of attempts that an earlier release has stored nothing is known; they had one
+        num_devices=1.0 if row.num_devices is None else row.num_devices,
     )
 
 
@@ -119,6 +121,7 @@ EPOCH_COLUMNS = (
     "stored_at",
     "baseline_memory_bytes",
     "micro_batch",
+    "num_sharing",
 )
 _METRICS = EPOCH_COLUMNS.index("metrics")
 
@@ -127,8 +130,8 @@ def epochs_from(found: Sequence[Sequence[Any]]) -> Iterator[Epoch]:
     """The epochs of rows of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
     decoded = json_of_all([row[_METRICS] for row in found])
     for row, metrics in zip(found, decoded, strict=True):
-        trial, attempt, epoch, _, lr, epoch_s, images_per_s, peak, *saved, base, micro = row
-        at, path, sha256, stored = saved
+        trial, attempt, epoch, _, lr, epoch_s, images_per_s, peak, *rest = row
+        at, path, sha256, stored, base, micro, sharing = rest
         yield Epoch(
             trial=trial,
             attempt=attempt,
@@ -140,6 +143,7 @@ def epochs_from(found: Sequence[Sequence[Any]]) -> Iterator[Epoch]:
             peak_memory_bytes=peak,
             baseline_memory_bytes=base,
             micro_batch=micro,
+            num_sharing=sharing,
             checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
             stored_at=stored,
         )
@@ -191,6 +195,7 @@ def epoch_columns(epoch: Epoch) -> dict[str, Any]:
         "stored_at": epoch.stored_at,
         "baseline_memory_bytes": epoch.baseline_memory_bytes,
         "micro_batch": epoch.micro_batch,
+        "num_sharing": epoch.num_sharing,
     }
 
 

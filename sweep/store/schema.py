@@ -162,6 +162,7 @@ attempts = Table(
     Column("finished_at", UtcDateTime),
     Column("message", Text),
     Column("claim", Text, nullable=False),
+    Column("num_devices", Double),
     ForeignKeyConstraint(
         ["study_id", "trial"],
         ["sweep_trials.study_id", "sweep_trials.number"],
@@ -190,6 +191,7 @@ epochs = Table(
     Column("stored_at", UtcDateTime, nullable=False),
     Column("baseline_memory_bytes", BigInteger),
     Column("micro_batch", Integer),
+    Column("num_sharing", Integer),
     ForeignKeyConstraint(
         ["study_id", "trial", "attempt"],
         ["sweep_attempts.study_id", "sweep_attempts.trial", "sweep_attempts.attempt"],

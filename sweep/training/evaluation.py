@@ -15,6 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from sweep.training.gradients import Work
 from sweep.training.precision import autocast
+from sweep.training.ranks import ALONE, Ranks
 from sweep.training.splits import ImageSplit, Normalization
 
 CHUNK_PIXELS = {"cuda": 2**19, "cpu": 2**16}
@@ -44,21 +45,23 @@ def evaluate(
     normalization: Normalization,
     dtype: torch.dtype,
     limit: int | None = None,
+    ranks: Ranks = ALONE,
 ) -> tuple[float, float]:
     """Mean cross-entropy and accuracy (0..1) of the model over every image of the split.
 
     At most `limit` images go through at once. On a GPU all chunks are of one shape, for which the
-    fastest kernels are sought only once.
+    fastest kernels are sought only once. Each rank sees its share, and all know the whole.
     """
     model.eval()
     totals = torch.zeros(2, dtype=torch.float64, device=split.labels.device)
-    chunks = split.chunks(normalization, _chunk_images(split, limit))
+    part = split.part(ranks.share)
+    chunks = part.chunks(normalization, _chunk_images(part, limit)) if len(part) else iter(())
     for images, labels in padded(chunks) if split.labels.is_cuda else chunks:
         with autocast(dtype, images.device):
             logits = model(images)
         loss = F.cross_entropy(logits.float(), labels, reduction="sum")
         totals += torch.stack([loss, (logits.argmax(1) == labels).sum()])
-    loss_sum, num_correct = totals.tolist()
+    loss_sum, num_correct = ranks.add_up(totals).tolist()
     return loss_sum / len(split), num_correct / len(split)
 
 

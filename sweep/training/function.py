@@ -14,6 +14,7 @@ from sweep.errors import BrokenContractError, TrainFunctionError
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import resolve_training
 from sweep.training.loading import load_object
+from sweep.training.ranks import ranks_here
 from sweep.training.train import TrainConfig, train
 from sweep.training.workbench import Workbench
 
@@ -81,7 +82,11 @@ def _built_in(recipe: RecipeSpec) -> TrainFunction:
         params: Mapping[str, Any], seed: int, device: str, state: Mapping[str, Any] | None
     ) -> Generator[Any, None, None]:
         config = TrainConfig(data=data, model=model, training=resolve_training(params), seed=seed)
-        return train(config, device, state, workbench)
+        ranks = ranks_here()
+        if ranks.count == 1:
+            return train(config, device, state, workbench)
+        workbench.clear()  # a model that others have a hand in is made anew each time
+        return train(config, device, state, ranks=ranks)
 
     return train_recipe
 

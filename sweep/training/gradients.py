@@ -14,7 +14,8 @@ from sweep.training.precision import autocast
 class Work:
     """What decides the course of a batch through a model, apart from the model itself.
 
-    A batch of `batch_size` images goes through in `num_parts` parts of nearly equal size.
+    A batch of `batch_size` images goes through in `num_parts` parts of nearly equal size. Its mean
+    gradient counts `weight` times: where ranks with unequal shares are averaged, not evenly.
     """
 
     batch_size: int
@@ -22,6 +23,7 @@ class Work:
     dtype: torch.dtype
     label_smoothing: float
     is_deterministic: bool
+    weight: float = 1.0
 
     @property
     def micro_batch(self) -> int:
@@ -85,12 +87,16 @@ class EagerGradients:
 def run_backward(
     model: nn.Module, work: Work, images: Tensor, labels: Tensor, scale: Tensor | None
 ) -> Tensor:
-    """Adds a part's gradient, times `scale`. Returns its share of the mean loss, and its hits."""
+    """Adds a part's gradient, times `scale`. Returns its share of the mean loss, and its hits.
+
+    Both gradient and loss are weighted as the work says.
+    """
     with autocast(work.dtype, images.device):
         logits = model(images)
     loss = F.cross_entropy(logits.float(), labels, label_smoothing=work.label_smoothing)
-    if len(labels) != work.batch_size:
-        loss = loss * (len(labels) / work.batch_size)
+    weight = work.weight * (len(labels) / work.batch_size)
+    if weight != 1:
+        loss = loss * weight
     scaled = loss if scale is None else loss * scale
     scaled.backward()  # type: ignore[no-untyped-call]
     return torch.stack([loss.detach(), (logits.detach().argmax(1) == labels).sum()])

@@ -64,6 +64,12 @@ def free_memory(device: str) -> None:
         torch.cuda.empty_cache()
 
 
+def release_cache(device: str) -> None:
+    """What torch keeps of a GPU's memory without using it is free for other processes."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.empty_cache()
+
+
 def limit_memory(device: str, num_bytes: int) -> None:
     """From now on this process runs out of memory beyond so many bytes on a GPU.
 

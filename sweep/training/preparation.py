@@ -6,9 +6,22 @@ from sweep.errors import DataError
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.training import CPU_PRECISION
 from sweep.training.dataset import load_dataset
+from sweep.training.device import check_device
 from sweep.training.factory import load_factory
 from sweep.training.faults import is_out_of_memory
+from sweep.training.memory import limit_memory
 from sweep.training.model import build_model
+
+
+def usable_device(device: str, memory_limit_bytes: int | None) -> str:
+    """The name of a device that torch can use; on a GPU within a limit of memory, if there is one.
+
+    Raises DeviceError.
+    """
+    name = check_device(device)
+    if memory_limit_bytes is not None:
+        limit_memory(device, memory_limit_bytes)
+    return name
 
 
 def prepare(recipe: RecipeSpec, device: str) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from sweep.training.images import Images, Split
-from sweep.training.splits import Augmentation, Dataset, Normalization
+from sweep.training.splits import WHOLE, Augmentation, Dataset, Normalization, Share
 
 BLOCK_BYTES = 8 * 2**20
 """Batches are prepared in blocks of about this size: few large operations, not many small ones."""
@@ -46,11 +46,20 @@ class ResidentSplit:
         ):
             yield normalization.apply(pixels), labels
 
+    def part(self, share: Share) -> "ResidentSplit":
+        """Some of the images, in their order."""
+        rows = share.rows_of(len(self))
+        return ResidentSplit(pixels=self.pixels[rows], labels=self.labels[rows])
+
     def batches(
-        self, batch_size: int, augmentation: Augmentation, normalization: Normalization
+        self,
+        batch_size: int,
+        augmentation: Augmentation,
+        normalization: Normalization,
+        share: Share = WHOLE,
     ) -> "Batches":
-        """Batches to train on."""
-        return Batches(self, batch_size, augmentation, normalization)
+        """Batches to train on; of each of them the share."""
+        return Batches(self, batch_size, augmentation, normalization, share)
 
 
 def move_to(images: Images, device: torch.device, num_measured: int | None = None) -> Dataset:
@@ -98,9 +107,12 @@ class Batches:
         batch_size: int,
         augmentation: Augmentation,
         normalization: Normalization,
+        share: Share = WHOLE,
     ) -> None:
         self._labels = split.labels
         self._batch_size = batch_size
+        self._share = share
+        self._part_size = share.size_of(batch_size)
         self._augmentation = augmentation
         self._normalization = normalization
         self._crops = all_crops(split.pixels, augmentation.crop)
@@ -112,19 +124,20 @@ class Batches:
     def epoch(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all."""
         num_used = len(self) * self._batch_size
-        draw = draw_epoch(len(self._labels), self._augmentation.crop, generator)
-        for start in range(0, num_used, self._block_size):
-            block = draw[:, start : min(start + self._block_size, num_used)]
+        whole = draw_epoch(len(self._labels), self._augmentation.crop, generator)[:, :num_used]
+        draw = self._share.of_batches(whole, self._batch_size)
+        for start in range(0, draw.shape[1], self._block_size):
+            block = draw[:, start : start + self._block_size]
             images = self._normalization.apply(self._augment(block))
             labels = self._labels[block[0]]
-            for first in range(0, len(labels), self._batch_size):
-                batch = slice(first, first + self._batch_size)
-                yield images[batch], labels[batch]
+            for first in range(0, len(labels), self._part_size):
+                part = slice(first, first + self._part_size)
+                yield images[part], labels[part]
 
     @property
     def _block_size(self) -> int:
-        bytes_per_batch = 4 * self._batch_size * self._crops[0, :, 0, 0].numel()
-        return self._batch_size * max(1, BLOCK_BYTES // bytes_per_batch)
+        bytes_per_part = 4 * self._part_size * self._crops[0, :, 0, 0].numel()
+        return self._part_size * max(1, BLOCK_BYTES // bytes_per_part)
 
     def _augment(self, block: Tensor) -> Tensor:
         return varied(self._crops, block[0], block, self._augmentation)

@@ -32,6 +32,33 @@ class Normalization:
         return floats.sub_(self.mean).mul_(self.scale)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Share:
+    """One of `count` parts, nearly equal in size, of whatever is divided among processes."""
+
+    index: int = 0
+    count: int = 1
+
+    def size_of(self, total: int) -> int:
+        """How many of `total` things the part has; the first parts have one more than the last."""
+        return total // self.count + (self.index < total % self.count)
+
+    def rows_of(self, total: int) -> slice:
+        """Which of `total` things are in the part."""
+        before = self.index * (total // self.count) + min(self.index, total % self.count)
+        return slice(before, before + self.size_of(total))
+
+    def of_batches(self, draw: Tensor, batch_size: int) -> Tensor:
+        """Of the columns of a draw, which are whole batches, the part of every batch."""
+        if self.count == 1:
+            return draw
+        batches = draw.view(len(draw), -1, batch_size)
+        return batches[:, :, self.rows_of(batch_size)].reshape(len(draw), -1)
+
+
+WHOLE = Share()
+
+
 class TrainingBatches(Protocol):
     """Endless batches of one constant size; a new order and new crops each epoch.
 
@@ -42,7 +69,10 @@ class TrainingBatches(Protocol):
         """The number of batches in an epoch."""
 
     def epoch(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-        """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all."""
+        """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all.
+
+        Of each batch only the share that was asked for; the shares make up the whole batches.
+        """
 
 
 class ImageSplit(Protocol):
@@ -61,10 +91,17 @@ class ImageSplit(Protocol):
     def chunks(self, normalization: Normalization, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """All images in order, in chunks of nearly equal size, at most `size` each."""
 
+    def part(self, share: Share) -> "ImageSplit":
+        """Some of the images, in their order."""
+
     def batches(
-        self, batch_size: int, augmentation: Augmentation, normalization: Normalization
+        self,
+        batch_size: int,
+        augmentation: Augmentation,
+        normalization: Normalization,
+        share: Share = WHOLE,
     ) -> TrainingBatches:
-        """Batches to train on."""
+        """Batches to train on; of each of them the share."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ from sweep.training.resident import (
     statistics_of,
     varied,
 )
-from sweep.training.splits import Augmentation, Dataset, Normalization
+from sweep.training.splits import WHOLE, Augmentation, Dataset, Normalization, Share
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 
@@ -82,11 +82,21 @@ class StreamedSplit:
         for pixels, each in zip(loaded, labels, strict=True):
             yield normalization.apply(pixels), each
 
+    def part(self, share: Share) -> "StreamedSplit":
+        """Some of the images, in their order."""
+        rows = share.rows_of(len(self))
+        files = self.files.take(np.arange(len(self))[rows])
+        return StreamedSplit(files=files, labels=self.labels[rows])
+
     def batches(
-        self, batch_size: int, augmentation: Augmentation, normalization: Normalization
+        self,
+        batch_size: int,
+        augmentation: Augmentation,
+        normalization: Normalization,
+        share: Share = WHOLE,
     ) -> "StreamedBatches":
-        """Batches to train on."""
-        return StreamedBatches(self, batch_size, augmentation, normalization)
+        """Batches to train on; of each of them the share."""
+        return StreamedBatches(self, batch_size, augmentation, normalization, share)
 
     def pixels(self, batches: Sequence[list[int]]) -> Iterator[Tensor]:
         """The images in these rows, batch by batch: N,C,H,W as uint8 on the device.
@@ -118,9 +128,11 @@ class StreamedBatches:
         batch_size: int,
         augmentation: Augmentation,
         normalization: Normalization,
+        share: Share = WHOLE,
     ) -> None:
         self._split = split
         self._batch_size = batch_size
+        self._share = share
         self._augmentation = augmentation
         self._normalization = normalization
 
@@ -130,11 +142,14 @@ class StreamedBatches:
 
     def epoch(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """One epoch's batches: images B,C,H,W as floats and labels B. `generator` decides all."""
-        draw = draw_epoch(len(self._split), self._augmentation.crop, generator)
-        starts = range(0, len(self) * self._batch_size, self._batch_size)
-        draws = [draw[:, start : start + self._batch_size] for start in starts]
+        num_used = len(self) * self._batch_size
+        whole = draw_epoch(len(self._split), self._augmentation.crop, generator)[:, :num_used]
+        part_size = self._share.size_of(self._batch_size)
+        draw = self._share.of_batches(whole, self._batch_size)
+        starts = range(0, draw.shape[1], part_size)
+        draws = [draw[:, start : start + part_size] for start in starts]
         loaded = self._split.pixels([each[0].tolist() for each in draws])
-        rows = torch.arange(self._batch_size, device=draw.device)
+        rows = torch.arange(part_size, device=whole.device)
         for pixels, each in zip(loaded, draws, strict=True):
             crops = all_crops(pixels, self._augmentation.crop)
             images = varied(crops, rows, each, self._augmentation)

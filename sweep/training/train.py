@@ -28,6 +28,7 @@ from sweep.training.evaluation import (
 from sweep.training.memory import peak_memory_bytes, reset_peak
 from sweep.training.model import layout_of
 from sweep.training.randomness import derived_seed, generator_for, seeded
+from sweep.training.ranks import ALONE, Ranks
 from sweep.training.resident import normalization_of
 from sweep.training.schedule import Schedule, lr_at
 from sweep.training.splits import Augmentation
@@ -52,6 +53,7 @@ def train(
     device: str,
     state: Mapping[str, Any] | None = None,
     workbench: Workbench | None = None,
+    ranks: Ranks = ALONE,
 ) -> Generator[tuple[dict[str, float], dict[str, Any]], None, None]:
     """Yields after each epoch its metrics and the state from which training can go on.
 
@@ -65,11 +67,14 @@ def train(
     had never stopped, on the CPU to the last digit. A workbench keeps what the next training can
     use again, unless this one fails.
 
+    Several ranks train one model on the same batches as one alone would, each on its part of them,
+    and yield the same; each starts from the same state. BatchNorm sees each part by itself.
+
     Raises DataError when the data cannot be used, TrainFunctionError for a bad model factory.
     """
     workbench = workbench or Workbench()
     try:
-        run = _Run(config, torch.device(device), workbench)
+        run = _Run(config, torch.device(device), workbench, ranks)
         first = 0 if state is None else run.restore(state)
         for epoch in range(first, config.training.epochs):
             yield run.epoch(epoch), run.state(epoch)
@@ -81,23 +86,25 @@ def train(
 class _Run:
     """One training under way: a stepper, its data and its schedule."""
 
-    def __init__(self, config: TrainConfig, device: torch.device, workbench: Workbench) -> None:
+    def __init__(
+        self, config: TrainConfig, device: torch.device, workbench: Workbench, ranks: Ranks
+    ) -> None:
         training = config.training
         self._config = config
         self._device = device
+        self._ranks = ranks
         self._data = load_dataset(config.data, device)
         self._normalization = normalization_of(
             self._data, training.normalize, layout_of(config.model)
         )
         crop, flip = config.data.augmentation(self._data.image_side)
         self._batches = self._data.train.batches(
-            training.batch_size, Augmentation(crop=crop, flip=flip), self._normalization
+            training.batch_size,
+            Augmentation(crop=crop, flip=flip),
+            self._normalization,
+            ranks.share,
         )
-        if len(self._batches) == 0:
-            raise DataError(
-                f"batch_size is {training.batch_size}, but there are only "
-                f"{len(self._data.train)} training images; use smaller batches"
-            )
+        _check_size(training.batch_size, len(self._data.train), ranks)
         self._schedule = _schedule(training, len(self._batches))
         architecture = Architecture(
             spec=config.model,
@@ -106,8 +113,8 @@ class _Run:
             device=device,
         )
         model = workbench.model(architecture, config.seed)
-        work = work_of(training, device)
-        self._stepper = Stepper(model, training, work, workbench)
+        work = work_of(training, device, ranks)
+        self._stepper = Stepper(model, training, work, workbench, ranks)
         self._statistics: Statistics = {}
         self._memory_of_pass_bytes = 0
 
@@ -128,8 +135,7 @@ class _Run:
             deterministic = self._config.training.deterministic
             algorithms = deterministic_algorithms if deterministic else fastest_algorithms
             settings.enter_context(algorithms())
-            seed = derived_seed(self._config.seed, "layers", epoch)
-            settings.enter_context(seeded(seed, self._device))
+            settings.enter_context(seeded(self._layer_seed(epoch), self._device))
             metrics = self._train_epoch(epoch)
             metrics |= self._judge(isfinite(metrics["train_loss"]))
         metrics["epoch_s"] = monotonic_s() - started
@@ -137,6 +143,11 @@ class _Run:
         if peak is not None:
             metrics["peak_memory_bytes"] = max(peak, self._memory_of_pass_bytes)
         return metrics
+
+    def _layer_seed(self, epoch: int) -> int:
+        """What dropout draws from: each rank drops others, as it sees other images."""
+        rank = self._ranks.rank
+        return derived_seed(self._config.seed, f"layers/{rank}" if rank else "layers", epoch)
 
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         started = monotonic_s()
@@ -167,17 +178,34 @@ class _Run:
         limit = images_at_once(self._stepper.work)
         metrics: dict[str, float] = {}
         with statistics_restored(model):
+            self._ranks.spread(running_statistics(model).values())
             if self._config.training.recalibrate_batch_norm:
                 recalibrate(model, self._data.calibration, self._normalization, dtype, limit)
             for name in names:
                 split = splits[name]
                 assert split is not None
-                loss, accuracy = evaluate(model, split, self._normalization, dtype, limit)
+                loss, accuracy = evaluate(
+                    model, split, self._normalization, dtype, limit, self._ranks
+                )
                 metrics |= {f"{name}_loss": loss, f"{name}_accuracy": accuracy}
             self._statistics = {
                 name: buffer.clone() for name, buffer in running_statistics(model).items()
             }
         return metrics
+
+
+def _check_size(batch_size: int, num_images: int, ranks: Ranks) -> None:
+    """Raises DataError where there is no batch, or a rank would have no part of one."""
+    if batch_size > num_images:
+        raise DataError(
+            f"batch_size is {batch_size}, but there are only {num_images} training images; "
+            "use smaller batches"
+        )
+    if batch_size < ranks.count:
+        raise DataError(
+            f"batch_size is {batch_size}, too small to be shared by {ranks.count} devices; use "
+            "larger batches, or fewer GPUs for a trial"
+        )
 
 
 def evaluated_weights(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:

@@ -6,9 +6,11 @@ from operator import attrgetter
 import pandas as pd
 
 from sweep.records import Snapshot
-from sweep.views.columns import BY, BY_MEMORY, BY_OTHER_OBJECTIVE, Columns
+from sweep.spec.resources import GPUS_PER_TRIAL
+from sweep.views.columns import BY, BY_GPUS, BY_MEMORY, BY_OTHER_OBJECTIVE, Columns
 from sweep.views.comparison import Group, check_param, groups_by
 from sweep.views.rows import trial_rows
+from sweep.views.sharing import with_speed_up
 from sweep.views.tables import Getters, frame_of, value_cells
 
 
@@ -24,7 +26,10 @@ def by_table(snapshots: Sequence[Snapshot], param: str) -> pd.DataFrame:
         for snapshot in snapshots
         for group in groups_by(trial_rows(snapshot), param, snapshot.study)
     ]
-    frame = groups_table(groups, param, by_columns(snapshots))
+    columns = by_columns(snapshots)
+    if param == GPUS_PER_TRIAL:
+        groups, columns = with_speed_up(groups), (*columns, *BY_GPUS)
+    frame = groups_table(groups, param, columns)
     if len(snapshots) > 1:
         frame["study"] = pd.Series([group.study for group in groups], dtype="str")
     return frame
@@ -43,7 +48,7 @@ def groups_table(groups: Sequence[Group], param: str, columns: Columns) -> pd.Da
 
 
 _CELLS: Getters = {
-    **{column.name: attrgetter(column.name) for column in (*BY, *BY_MEMORY)},
+    **{column.name: attrgetter(column.name) for column in (*BY, *BY_MEMORY, *BY_GPUS)},
     "value": attrgetter("mean_value"),
     "value_std": attrgetter("value_std"),
     "best_value": attrgetter("best_value"),

@@ -7,6 +7,7 @@ from sweep.records import Snapshot
 from sweep.spec.study import StudySpec
 from sweep.views.display import one_line, show_count
 from sweep.views.rows import TrialRow
+from sweep.views.sharing import unequal_sharing
 from sweep.views.summary import Summary
 
 FEW_TRIALS = 10
@@ -21,6 +22,7 @@ def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> l
         _few(len(complete)),
         _single_seeds(complete),
         _several_devices(rows),
+        unequal_sharing(rows),
         _short_of_memory(snapshot, rows),
     )
     return [caveat for caveat in found if caveat is not None]
@@ -66,11 +68,16 @@ def _single_seeds(complete: Iterable[TrialRow]) -> str | None:
 
 
 def _several_devices(rows: Iterable[TrialRow]) -> str | None:
-    kinds = {row.device.split(":")[0] for row in rows if row.device is not None}
+    kinds = {_kind_of(row.device) for row in rows if row.device is not None}
     if len(kinds) < 2:
         return None
     names = ", ".join(one_line(kind) for kind in sorted(kinds))
     return f"Trials ran on different kinds of devices ({names}): their times do not compare."
+
+
+def _kind_of(device: str) -> str:
+    """A GPU is named by its UUID, several by theirs; the CPU by its own word."""
+    return "GPU" if device.startswith(("GPU-", "MIG-")) else device.split(":")[0]
 
 
 def _short_of_memory(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None:
@@ -92,6 +99,7 @@ def _short_of_memory(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None
 
 
 def _asked_at_once(spec: StudySpec, row: TrialRow) -> int:
-    """How many images a trial's own params would put through at once."""
+    """How many images a trial's own params would put through one of its devices at once."""
     params = spec.flat_params(row.trial.params)
-    return ceil(int(params["batch_size"]) / int(params["accumulate"]))
+    num_devices = max(1, int(row.num_devices or 1))
+    return ceil(ceil(int(params["batch_size"]) / num_devices) / int(params["accumulate"]))

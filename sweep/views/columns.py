@@ -7,40 +7,11 @@ table of epochs has one for each metric between `epoch` and `lr`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TypeAlias
 
-
-class Kind(StrEnum):
-    """What a column's cells are; decides their type in a table and their look on a screen."""
-
-    TEXT = "text"
-    WHOLE = "whole number"
-    NUMBER = "number"
-    ACCURACY = "fraction 0..1"
-    SECONDS = "seconds"
-    MEMORY = "MiB"
-    RATE = "images/s"
-    MONEY = "money"
-    MOMENT = "ISO 8601, UTC"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
-    """One column: its name, what its cells are, and what they mean."""
-
-    name: str
-    kind: Kind
-    meaning: str
-
-
-Columns: TypeAlias = tuple[Column, ...]
-
-
-def _column(name: str, kind: Kind, meaning: str) -> Column:
-    return Column(name=name, kind=kind, meaning=meaning)
-
+from sweep.views.column import Column as Column
+from sweep.views.column import Columns as Columns
+from sweep.views.column import Kind as Kind
+from sweep.views.column import column as _column
 
 _STUDY = _column("study", Kind.TEXT, "name of the study")
 _TRIAL = _column("trial", Kind.WHOLE, "zero-based number of the trial")
@@ -61,6 +32,17 @@ _MICRO_BATCH = _column(
     Kind.WHOLE,
     "the fewest images that went through at once: batch_size, or less where it was accumulated or "
     "did not fit in memory; BatchNorm sees so many",
+)
+_NUM_SHARING = _column(
+    "num_sharing",
+    Kind.WHOLE,
+    "the most trials that ran on its device at a time during an epoch, itself included; on the "
+    "CPU, where slots have cores of their own, the most on a core",
+)
+_NUM_DEVICES = _column(
+    "num_devices",
+    Kind.NUMBER,
+    "devices that it had: 2 where it trained on two GPUs, 0.25 where four were to share one",
 )
 
 TRIALS_BEFORE_PARAMS: Columns = (
@@ -102,8 +84,8 @@ TRIALS_AFTER_PARAMS: Columns = (
     _column(
         "cost",
         Kind.MONEY,
-        "duration_s at the study's price: price_per_gpu_hour, or price_per_hour shared by the "
-        "slots of the run; empty without a price",
+        "duration_s at the study's price: price_per_gpu_hour for each of its devices, or "
+        "price_per_hour shared by the slots of the run; empty without a price",
     ),
     _column("device", Kind.TEXT, "device of the latest attempt"),
     _column("attempts", Kind.WHOLE, "how often it was started"),
@@ -112,6 +94,8 @@ TRIALS_AFTER_PARAMS: Columns = (
     _column("finished_at", Kind.MOMENT, "end of the trial"),
     _BASELINE_MEMORY,
     _MICRO_BATCH,
+    _NUM_SHARING,
+    _NUM_DEVICES,
 )
 
 EPOCHS_BEFORE_METRICS: Columns = (
@@ -127,6 +111,7 @@ EPOCHS_AFTER_METRICS: Columns = (
     _column("peak_memory_mib", Kind.MEMORY, "highest memory during the epoch"),
     _BASELINE_MEMORY,
     _MICRO_BATCH,
+    _NUM_SHARING,
 )
 
 ATTEMPTS: Columns = (
@@ -141,6 +126,7 @@ ATTEMPTS: Columns = (
     _column("started_at", Kind.MOMENT, "start"),
     _column("finished_at", Kind.MOMENT, "end"),
     _column("log", Kind.TEXT, "file with its output"),
+    _NUM_DEVICES,
 )
 
 BY: Columns = (
@@ -179,8 +165,25 @@ BY_MEMORY: Columns = (
         Kind.WHOLE,
         "the fewest images that went through at once in any of the trials",
     ),
+    _column(
+        "num_sharing",
+        Kind.WHOLE,
+        "the most trials that ran on a device at a time during an epoch of any of the trials",
+    ),
 )
 """The last columns of the table by a param."""
+
+BY_GPUS: Columns = (
+    _column(
+        "speed_up", Kind.NUMBER, "how many times faster an epoch is than with the fewest GPUs"
+    ),
+    _column(
+        "efficiency",
+        Kind.NUMBER,
+        "speed_up divided by how many times as many GPUs it took: 1 loses nothing",
+    ),
+)
+"""Appended to the table by gpus_per_trial."""
 
 _METRIC_ORDER = (
     "train_loss",
@@ -226,6 +229,7 @@ _KINDS = {
         BY,
         BY_OTHER_OBJECTIVE,
         BY_MEMORY,
+        BY_GPUS,
     )
     for column in columns
 }
@@ -241,9 +245,3 @@ def objective_kinds(metrics: Iterable[str]) -> dict[str, Kind]:
     """The columns that hold the objective, as accuracies where it is one in all the studies."""
     kind = Kind.ACCURACY if all(is_accuracy(metric) for metric in metrics) else Kind.NUMBER
     return dict.fromkeys(_OF_OBJECTIVE, kind)
-
-
-def columns_markdown(columns: Columns) -> str:
-    """The columns as a Markdown table for the documentation."""
-    rows = (f"| `{column.name}` | {column.kind} | {column.meaning} |" for column in columns)
-    return "\n".join(("| column | cells | meaning |", "|---|---|---|", *rows)) + "\n"

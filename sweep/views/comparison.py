@@ -41,6 +41,9 @@ class Group:
     best_value: float | None
     baseline_memory_mib: float | None
     micro_batch: int | None
+    num_sharing: int | None
+    speed_up: float | None = None
+    efficiency: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +153,7 @@ def group_of(rows: Sequence[TrialRow], value: ParamValue | None, study: Study) -
         best_value=None if best is None else best.value,
         baseline_memory_mib=_mean(_numbers(rows, attrgetter("baseline_memory_mib"))),
         micro_batch=min((row.micro_batch for row in rows if row.micro_batch), default=None),
+        num_sharing=max((row.num_sharing for row in rows if row.num_sharing), default=None),
     )
 
 

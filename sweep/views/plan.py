@@ -10,17 +10,17 @@ SECONDS_PER_HOUR = 3600.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """What an hour costs: of one slot, or of an instance whose slots share the price."""
+    """What an hour costs: of one GPU, or of an instance whose slots share the price."""
 
-    per_slot_hour: float | None = None
+    per_gpu_hour: float | None = None
     per_instance_hour: float | None = None
     currency: str | None = None
 
     def of(self, attempt: Attempt, seconds: float) -> float | None:
-        """What an attempt of that many seconds costs; None without a price."""
+        """What an attempt of that many seconds costs on its devices; None without a price."""
         hours = seconds / SECONDS_PER_HOUR
-        if self.per_slot_hour is not None:
-            return hours * self.per_slot_hour
+        if self.per_gpu_hour is not None:
+            return hours * self.per_gpu_hour * attempt.num_devices
         if self.per_instance_hour is not None:
             return hours * self.per_instance_hour / max(attempt.num_slots, 1)
         return None
@@ -47,7 +47,7 @@ def plan_of(snapshot: Snapshot | Outline) -> Plan:
     return Plan(
         params=_param_names(snapshot, spec),
         price=Price(
-            per_slot_hour=budget.price_per_gpu_hour,
+            per_gpu_hour=budget.price_per_gpu_hour,
             per_instance_hour=budget.price_per_hour,
             currency=budget.currency,
         ),

@@ -22,6 +22,7 @@ def recipe_facts(snapshot: Snapshot) -> Facts:
         *_flat({"training": training}),
         *_flat({"search": _search(spec.search)}),
         *_flat({"budget": spec.budget.model_dump(mode="json", exclude_none=True)}),
+        *_flat({"resources": spec.resources.model_dump(mode="json", exclude_none=True)}),
     ]
 
 

@@ -41,6 +41,8 @@ class TrialRow:
     attempts: int
     baseline_memory_mib: float | None
     micro_batch: int | None
+    num_sharing: int | None
+    num_devices: float | None
 
     @property
     def number(self) -> int:
@@ -123,6 +125,8 @@ def _row(
         attempts=len(attempts),
         baseline_memory_mib=_over(epochs, baseline_memory_mib, max),
         micro_batch=_fewest_at_once(epochs),
+        num_sharing=_most_sharing(epochs),
+        num_devices=attempts[-1].num_devices if attempts else None,
     )
 
 
@@ -174,6 +178,11 @@ def baseline_memory_mib(epoch: Epoch) -> float | None:
 def _fewest_at_once(epochs: Iterable[Epoch]) -> int | None:
     sizes = (epoch.micro_batch for epoch in epochs if epoch.micro_batch is not None)
     return min(sizes, default=None)
+
+
+def _most_sharing(epochs: Iterable[Epoch]) -> int | None:
+    numbers = (epoch.num_sharing for epoch in epochs if epoch.num_sharing is not None)
+    return max(numbers, default=None)
 
 
 def _over(

@@ -148,6 +148,7 @@ _EPOCH_CELLS: Getters = {
     "peak_memory_mib": lambda row: peak_memory_mib(row[1]),
     "baseline_memory_mib": lambda row: baseline_memory_mib(row[1]),
     "micro_batch": lambda row: row[1].micro_batch,
+    "num_sharing": lambda row: row[1].num_sharing,
 }
 _ATTEMPT_CELLS: Getters = {
     "study": lambda row: row[0],
@@ -161,4 +162,5 @@ _ATTEMPT_CELLS: Getters = {
     "started_at": lambda row: _moment(row[1].started_at),
     "finished_at": lambda row: _moment(row[1].finished_at),
     "log": lambda row: row[1].log,
+    "num_devices": lambda row: row[1].num_devices,
 }

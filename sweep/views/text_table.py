@@ -14,6 +14,8 @@ _GAP = "  "
 _MAX_TEXT = 32
 _MAX_HEADER = 8
 _FIRST_TO_GO = (
+    "num_sharing",
+    "num_devices",
     "baseline_memory_mib",
     "finished_at",
     "started_at",

@@ -17,6 +17,7 @@ from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, 
 from sweep.worker.disk import unwritten
 from sweep.worker.report import failure_of, known_not_to_fit, report_of
 from sweep.worker.room import Room
+from sweep.worker.team import RankFault, Team, Workplace
 
 
 class LetGo(BaseException):
@@ -26,7 +27,7 @@ class LetGo(BaseException):
 def run_attempt(
     function: TrainFunction,
     assignment: Assignment,
-    device: str,
+    workplace: Workplace,
     send: Callable[[Up], None],
     receive: Callable[[], Message],
 ) -> Finished | Failed:
@@ -34,7 +35,7 @@ def run_attempt(
 
     When memory runs out, and the study allows it, it goes on with smaller parts of a batch.
     """
-    return _Attempt(function, assignment, device, send, receive).run()
+    return _Attempt(function, assignment, workplace, send, receive).run()
 
 
 class _Attempt:
@@ -44,13 +45,14 @@ class _Attempt:
         self,
         function: TrainFunction,
         assignment: Assignment,
-        device: str,
+        workplace: Workplace,
         send: Callable[[Up], None],
         receive: Callable[[], Message],
     ) -> None:
         self._function = function
         self._assignment = assignment
-        self._device = device
+        self._workplace = workplace
+        self._device = workplace.device
         self._send = send
         self._receive = receive
         self._room = Room(assignment)
@@ -84,6 +86,8 @@ class _Attempt:
         assignment = self._assignment
         try:
             stopped = self._train()
+        except RankFault as fault:
+            return fault.failed
         except (Exception, SystemExit) as error:  # what a train function raises is its own fault
             return failure_of(assignment, error)
         return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=stopped)
@@ -101,12 +105,14 @@ class _Attempt:
         )
         has_metric = loaded is not None
         reset_peak(self._device)
-        with closing(results):
+        with self._team(loaded) as team, closing(results):
             for epoch, (result, seconds) in enumerate(_timed(results), start=first_epoch):
                 has_metric = has_metric or assignment.metric in result.metrics
                 print_line(epoch_line(epoch, result))
                 if epoch >= self._num_reported and self._report(epoch, result, seconds):
+                    team.stop(epoch)
                     return True
+                team.go_on(epoch)
         if not has_metric:
             raise BrokenContractError(
                 "the train function never yielded the objective's metric "
@@ -114,6 +120,12 @@ class _Attempt:
                 "yield it in the dict of each epoch, or name another one under objective: metric:"
             )
         return False
+
+    def _team(self, loaded: LoadedCheckpoint | None) -> Team:
+        """The further ranks, which start from the same state with the same params."""
+        saved = [each for each in self._saved if loaded is not None and each.epoch == loaded.epoch]
+        told = replace(self._assignment, params=dict(self._room.params), resume=saved[:1])
+        return Team(told, self._workplace, lambda failed: self._send(self._given_up(failed)))
 
     def _report(self, epoch: int, result: EpochResult, seconds: float) -> bool:
         """Save and report an epoch that has not been reported; whether to stop after it."""

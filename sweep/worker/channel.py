@@ -18,6 +18,7 @@ class Channel:
     def __init__(self, down_fd: int, up_fd: int) -> None:
         self._down_fd = down_fd
         self._up_fd = up_fd
+        self._sending = threading.Lock()
         self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
 
     def start(self) -> None:
@@ -27,10 +28,12 @@ class Channel:
         threading.Thread(target=self._read, name="lifeline", daemon=True).start()
 
     def send(self, message: Up) -> None:
-        """Send one message whole. Raises ValueError for a number that is not finite."""
+        """Send one message whole, whoever else sends. Raises ValueError for a number that is not
+        finite."""
         line = memoryview(encode(message))
-        while line:
-            line = line[os.write(self._up_fd, line) :]
+        with self._sending:
+            while line:
+                line = line[os.write(self._up_fd, line) :]
 
     def receive(self) -> Message:
         """The next message, waiting for it."""

@@ -43,18 +43,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int | None) -> None:
     # Imported here: torch takes seconds, and until the channel runs nobody sees this process die.
     from sweep.spec.recipe import RecipeSpec
-    from sweep.training.device import check_device, versions
+    from sweep.training.device import versions
     from sweep.training.function import load_train_function
-    from sweep.training.memory import limit_memory
-    from sweep.training.preparation import choices, prepare
+    from sweep.training.memory import release_cache
+    from sweep.training.preparation import choices, prepare, usable_device
     from sweep.worker.attempt import LetGo, run_attempt
     from sweep.worker.disk import unwritten
     from sweep.worker.output import redirect_output
+    from sweep.worker.team import Workplace
 
+    workplace = Workplace(device=device, recipe=recipe, memory_limit_bytes=memory_limit_bytes)
     try:
-        device_name = check_device(device)
-        if memory_limit_bytes is not None:
-            limit_memory(device, memory_limit_bytes)
+        device_name = usable_device(device, memory_limit_bytes)
         spec = RecipeSpec.model_validate_json(recipe)
         function = load_train_function(spec)
         prepare(spec, device)
@@ -70,7 +70,9 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
             except OSError as error:
                 channel.send(_refusal(unwritten(f"the log {message.log}", error)))
                 return
-            channel.send(run_attempt(function, message, device, channel.send, channel.receive))
+            ended = run_attempt(function, message, workplace, channel.send, channel.receive)
+            release_cache(device)  # others may need the room until the next trial comes
+            channel.send(ended)
 
 
 def _refusal(error: SweepError) -> Failed:

@@ -15,7 +15,10 @@ SMALLEST_MICRO_BATCH = 16
 
 
 class Room:
-    """The room that an attempt has in memory. Of a user's own training nothing is known."""
+    """The room that an attempt has in memory. Of a user's own training nothing is known.
+
+    Where several devices share a batch, it is about the largest share.
+    """
 
     def __init__(self, assignment: Assignment) -> None:
         self.too_large: int | None = None
@@ -24,7 +27,8 @@ class Room:
         self._batch_size = 0
         self._num_parts = 1
         if self._on_oom is not None:
-            self._batch_size = _whole(assignment.params["batch_size"])
+            num_devices = 1 + len(assignment.other_devices)
+            self._batch_size = _ceiling(_whole(assignment.params["batch_size"]), num_devices)
             self._num_parts = min(_whole(assignment.params["accumulate"]), self._batch_size)
         self._num_parts_asked = self._num_parts
 

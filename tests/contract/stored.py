@@ -45,6 +45,7 @@ def epoch(number: int = 0, *, trial: int = 0, attempt: int = 1, **changes: Any) 
         "peak_memory_bytes": 3 * 2**30,
         "baseline_memory_bytes": 2**30,
         "micro_batch": 64,
+        "num_sharing": 2,
         "checkpoint": Checkpoint(
             epoch=number, path=f"runs/1/{trial}/a{attempt}-e{number}.pt", sha256="ab" * 32
         ),

@@ -31,6 +31,7 @@ def test_an_epoch_comes_back_as_it_was_stored(store, study, running):
         peak_memory_bytes=None,
         baseline_memory_bytes=None,
         micro_batch=None,
+        num_sharing=None,
         checkpoint=None,
     )
     running.store_epoch(full)

@@ -197,8 +197,10 @@ def test_a_database_of_the_first_revision_is_upgraded_with_its_epochs(store_url,
     database.close()
     with open_store(store_url, create=False) as store:
         (stored,) = store.epochs(1)
+        (attempt,) = store.snapshot(1).attempts
     assert (stored.metrics, stored.epoch_s) == ({"a": 0.5}, 1.5)
-    assert (stored.baseline_memory_bytes, stored.micro_batch) == (None, None)
+    assert (stored.baseline_memory_bytes, stored.micro_batch, stored.num_sharing) == (None,) * 3
+    assert attempt.num_devices == 1.0
 
 
 def test_an_older_file_is_copied_before_it_is_upgraded(sqlite_url, newer):

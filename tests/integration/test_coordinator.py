@@ -33,11 +33,11 @@ from sweep.fleet.slots import gpu_slots
 from sweep.records import Cause, RequestKind, Snapshot, TrialState
 from sweep.space.distributions import Categorical, Constant, Float
 from sweep.space.space import Space
+from sweep.spec.resources import ResourcesSpec
 from sweep.spec.study import (
     BudgetSpec,
     CheckpointsSpec,
     PrunerSpec,
-    ResourcesSpec,
     SearchSpec,
     StudySpec,
 )

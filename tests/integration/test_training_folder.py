@@ -23,7 +23,7 @@ from sweep.training.dataset import load_dataset
 from sweep.training.pictures import decode, list_pictures
 from sweep.training.residence import may_reside
 from sweep.training.resident import ResidentSplit
-from sweep.training.splits import Augmentation, Dataset, ImageSplit
+from sweep.training.splits import Augmentation, Dataset, ImageSplit, Share
 from sweep.training.streamed import StreamedSplit
 from sweep.training.train import TrainConfig, train
 from tests.image_folder import write_pictures, write_split_pictures
@@ -165,6 +165,18 @@ def test_both_ways_give_the_same_batches_chunks_and_statistics(
             assert torch.equal(mine[0], theirs[0])
             assert torch.equal(mine[1], theirs[1])
             assert mine[0].stride() == theirs[0].stride()
+    share = Share(index=1, count=3)
+    epochs = (
+        data.train.batches(8, augmentation, normalization, share).epoch(
+            torch.Generator().manual_seed(1)
+        )
+        for data in (resident, streamed)
+    )
+    for mine, theirs in zip(*epochs, strict=True):
+        assert len(mine[1]) == 3
+        assert torch.equal(mine[0], theirs[0])
+        assert torch.equal(mine[1], theirs[1])
+    assert torch.equal(resident.test.part(share).labels, streamed.test.part(share).labels)
     assert torch.equal(torch.get_rng_state(), random_numbers), "those are the layers'"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweep.cli.planning import limited
+from sweep.cli.places import limited
 from sweep.errors import DeviceError, UsageError
 from sweep.fleet.choice import select_gpus
 from sweep.fleet.devices import Device, visible_gpus

@@ -326,7 +326,7 @@ CASES = {
             "8: space.dropout is no key of the built-in training; known: batch_size, "
             "optimizer, lr, momentum, weight_decay, schedule, milestones, gamma, "
             "warmup_epochs, label_smoothing, clip_grad_norm, accumulate, lr_scaling, "
-            "precision, recalibrate_batch_norm, normalize, deterministic, on_oom",
+            "precision, recalibrate_batch_norm, normalize, deterministic, on_oom, gpus_per_trial",
         ],
     ),
     "a key in space and training": (

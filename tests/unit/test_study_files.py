@@ -9,7 +9,10 @@ from sweep.spec.find import find_study_file, shipped_studies
 from sweep.spec.load import load_study_file
 from sweep.spec.study import PrunerSpec, StudySpec
 
-NAMES = ["baseline", "batch_size", "learning_rate", "lr_bs_opt", "optimizer", "quickstart"]
+NAMES = [
+    *("baseline", "batch_size", "learning_rate", "lr_bs_opt", "optimizer", "quickstart"),
+    "scaling",
+]
 
 
 def shipped(name: str) -> StudySpec:
@@ -60,7 +63,12 @@ def test_the_joint_search_is_over_rate_batch_size_and_optimizer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "values"), [("learning_rate", (0.1, 0.01, 0.001)), ("batch_size", (64, 128, 256))]
+    ("name", "values"),
+    [
+        ("learning_rate", (0.1, 0.01, 0.001)),
+        ("batch_size", (64, 128, 256)),
+        ("scaling", (1, 2, 4)),
+    ],
 )
 def test_a_comparison_varies_one_param_and_tries_each_value_once(
     name: str, values: tuple[float, ...]
@@ -70,6 +78,15 @@ def test_a_comparison_varies_one_param_and_tries_each_value_once(
     assert param.alternatives[0].distribution == Categorical(choices=values)
     assert spec.search.sampler == "grid"
     assert spec.flat_params({param.name: values[0]})["momentum"] == 0.9
+
+
+def test_the_scaling_gives_each_gpu_work_enough() -> None:
+    spec = shipped("scaling")
+    assert [spec.num_gpus(point) for point in spec.space.points()] == [1, 2, 4]
+    assert (spec.searches_gpus, spec.most_gpus) == (True, 4)
+    params = spec.flat_params({"gpus_per_trial": 4})
+    assert "gpus_per_trial" not in params, "no key of the training"
+    assert params["batch_size"] / 4 >= 256
 
 
 def test_the_optimizers_are_whole_configurations() -> None:

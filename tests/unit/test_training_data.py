@@ -14,7 +14,14 @@ from sweep.training.dataset import load_dataset, read_images
 from sweep.training.digits import read_digits
 from sweep.training.images import Images, Split, hold_out
 from sweep.training.npz import read_npz
-from sweep.training.resident import Augmentation, Batches, move_to, normalization_of
+from sweep.training.resident import (
+    Augmentation,
+    Batches,
+    ResidentSplit,
+    move_to,
+    normalization_of,
+)
+from sweep.training.splits import Share
 from tests.small_images import NUM_TEST, NUM_TRAIN, write_small_images
 
 CPU = torch.device("cpu")
@@ -37,6 +44,37 @@ def batches(images: Images, batch_size: int, crop: int, flip: bool) -> Batches:
         Augmentation(crop=crop, flip=flip),
         normalization_of(data, "half", LAYOUT),
     )
+
+
+@pytest.mark.parametrize(("batch_size", "count"), [(8, 2), (7, 3), (5, 5)])
+def test_the_shares_of_all_ranks_make_up_the_whole_batches(batch_size: int, count: int) -> None:
+    data = move_to(numbered(23), CPU)
+    drawn = [
+        list(
+            data.train.batches(
+                batch_size,
+                Augmentation(crop=1, flip=True),
+                normalization_of(data, "half", LAYOUT),
+                share,
+            ).epoch(generator(3))
+        )
+        for share in (Share(), *(Share(index=index, count=count) for index in range(count)))
+    ]
+    for whole, *parts in zip(*drawn, strict=True):
+        for whole_tensor, part_tensors in zip(whole, zip(*parts, strict=True), strict=True):
+            assert torch.equal(torch.cat(part_tensors), whole_tensor)
+            sizes = [len(tensor) for tensor in part_tensors]
+            assert max(sizes) - min(sizes) <= 1
+            assert sizes == sorted(sizes, reverse=True), "the first rank needs the most memory"
+
+
+@pytest.mark.parametrize(("total", "count"), [(23, 4), (3, 5), (0, 2)])
+def test_the_parts_of_a_split_make_up_the_split(total: int, count: int) -> None:
+    train = move_to(numbered(23), CPU).train.part(Share(index=0, count=1))
+    kept = ResidentSplit(pixels=train.pixels[:total], labels=train.labels[:total])
+    parts = [kept.part(Share(index=index, count=count)) for index in range(count)]
+    assert torch.cat([part.labels for part in parts]).tolist() == kept.labels.tolist()
+    assert torch.equal(torch.cat([part.pixels for part in parts]), kept.pixels)
 
 
 def generator(seed: int) -> torch.Generator:

@@ -1,15 +1,20 @@
 """Comparing by a param: the groups, what their numbers mean, and when to believe them."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from sweep.errors import UsageError
 from sweep.records import Direction, Snapshot
 from sweep.views.by_table import by_table
+from sweep.views.caveats import caveats
 from sweep.views.columns import BY, BY_MEMORY, BY_OTHER_OBJECTIVE
 from sweep.views.comparison import controlled
 from sweep.views.ranges import groups_by_range, range_edges
 from sweep.views.rows import trial_rows
+from sweep.views.sharing import unequal_sharing
+from sweep.views.summary import summarize
 from tests.snapshots import MIB, SnapshotBuilder, lr_batch_study, make_spec
 
 
@@ -32,8 +37,54 @@ def test_the_table_has_the_param_and_then_its_fixed_columns() -> None:
     assert ",".join(frame.columns) == (
         "batch_size,trials,complete,pruned,failed,epoch_s,images_per_s,peak_memory_mib,"
         "test_accuracy,test_accuracy_std,best_test_accuracy,best_trial,cost,"
-        "baseline_memory_mib,micro_batch"
+        "baseline_memory_mib,micro_batch,num_sharing"
     )
+
+
+def gpus_study(**seconds_by_gpus: float) -> Snapshot:
+    """A complete trial for each number of GPUs: g2=3.0 has 3 s an epoch on two."""
+    builder = SnapshotBuilder(make_spec({"gpus_per_trial": [1, 2, 4]}))
+    for name, epoch_s in seconds_by_gpus.items():
+        builder.complete(0.5, gpus_per_trial=int(name[1:]), epochs={"epoch_s": epoch_s})
+    return builder.build()
+
+
+def test_by_the_number_of_gpus_speed_up_and_efficiency_are_appended() -> None:
+    frame = by_table([gpus_study(g1=8.0, g2=5.0, g4=2.5)], "gpus_per_trial")
+    assert list(frame.columns)[-2:] == ["speed_up", "efficiency"]
+    assert frame.speed_up.tolist() == [1.0, 1.6, 3.2]
+    assert frame.efficiency.tolist() == [1.0, 0.8, 0.8]
+
+
+def test_efficiency_counts_from_the_fewest_gpus_that_have_an_epoch() -> None:
+    builder = SnapshotBuilder(make_spec({"gpus_per_trial": [1, 2, 4]})).waiting(gpus_per_trial=1)
+    for number, epoch_s in ((2, 6.0), (4, 4.0)):
+        builder.complete(0.5, gpus_per_trial=number, epochs={"epoch_s": epoch_s})
+    frame = by_table([builder.build()], "gpus_per_trial")
+    assert frame.speed_up.isna().tolist() == [True, False, False]
+    assert frame.speed_up.tolist()[1:] == [1.0, 1.5]
+    assert frame.efficiency.tolist()[1:] == [1.0, 0.75]
+
+
+def test_each_study_is_measured_against_its_own_fewest_gpus() -> None:
+    snapshots = [gpus_study(g1=8.0, g2=4.0), gpus_study(g2=9.0, g4=3.0)]
+    renamed = replace(snapshots[1], study=replace(snapshots[1].study, name="other"))
+    frame = by_table([snapshots[0], renamed], "gpus_per_trial")
+    assert frame.speed_up.tolist() == [1.0, 2.0, 1.0, 3.0]
+
+
+def test_times_of_trials_that_shared_a_device_unequally_do_not_compare() -> None:
+    builder = SnapshotBuilder(make_spec({"batch_size": [64, 128]}))
+    builder.complete(0.5, 0.6, batch_size=64, epochs={"num_sharing": 1})
+    assert unequal_sharing(trial_rows(builder.build())) is None
+    builder.complete(0.5, 0.6, batch_size=128, epochs={"num_sharing": 3})
+    snapshot = builder.build()
+    assert by_table([snapshot], "batch_size").num_sharing.tolist() == [1, 3]
+    warning = unequal_sharing(trial_rows(snapshot))
+    assert warning == (
+        "From 1 to 3 trials ran on a device at a time (num_sharing): their times do not compare."
+    )
+    assert warning in caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
 
 
 def test_of_images_at_once_the_fewest_of_any_trial_count() -> None:

@@ -141,6 +141,15 @@ def test_times_on_different_kinds_of_devices_are_said_not_to_compare() -> None:
     assert any("(cpu, cuda)" in line for line in lines)
 
 
+def test_times_on_different_gpus_of_a_machine_compare() -> None:
+    study = builder()
+    for device in ("GPU-aaaa", "GPU-bbbb", "GPU-aaaa,GPU-bbbb"):
+        study.complete(0.5, lr=0.1, attempt={"device": device})
+    snapshot = study.build()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    assert not any("different kinds of devices" in line for line in lines)
+
+
 def test_trials_that_went_through_in_smaller_parts_for_want_of_memory_are_named() -> None:
     study = SnapshotBuilder(make_spec({"batch_size": [32, 64], "accumulate": [1, 2]}))
     for batch_size, accumulate, micro_batch in (
@@ -155,6 +164,13 @@ def test_trials_that_went_through_in_smaller_parts_for_want_of_memory_are_named(
             accumulate=accumulate,
             epochs={"micro_batch": micro_batch},
         )
+    study.complete(
+        0.5,
+        batch_size=64,
+        accumulate=1,
+        epochs={"micro_batch": 32},
+        attempt={"num_devices": 2.0},  # all that each of them was to have
+    )
     snapshot = study.build()
     lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
     (line,) = (line for line in lines if "micro_batch" in line)

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from sweep.coordinator.budget import spent
 from sweep.records import Cause, Direction, Snapshot, TrialState
 from sweep.spec.reserved import RESERVED_NAMES
 from sweep.spec.study import BudgetSpec
+from sweep.views.column import columns_markdown
 from sweep.views.columns import (
     ATTEMPTS,
     BY,
@@ -18,7 +20,6 @@ from sweep.views.columns import (
     EPOCHS_BEFORE_METRICS,
     TRIALS_AFTER_PARAMS,
     TRIALS_BEFORE_PARAMS,
-    columns_markdown,
 )
 from sweep.views.formats import to_csv
 from sweep.views.tables import attempts_table, best_table, epochs_table, trials_table
@@ -37,7 +38,7 @@ from tests.snapshots import (
 TRIALS = (
     "study,trial,state,cause,value,optimizer,batch_size,lr,test_accuracy,best_test_accuracy,"
     "best_epoch,val_accuracy,epochs,epoch_s,duration_s,images_per_s,peak_memory_mib,cost,device,"
-    "attempts,seed,started_at,finished_at,baseline_memory_mib,micro_batch"
+    "attempts,seed,started_at,finished_at,baseline_memory_mib,micro_batch,num_sharing,num_devices"
 )
 
 
@@ -54,14 +55,14 @@ def test_the_table_of_epochs_has_every_metric_between_epoch_and_lr() -> None:
     assert list(frame.columns) == [
         *("study", "trial", "attempt", "epoch", "train_loss", "test_accuracy"),
         *("lr", "epoch_s", "images_per_s", "peak_memory_mib", "baseline_memory_mib"),
-        "micro_batch",
+        *("micro_batch", "num_sharing"),
     ]
 
 
 def test_the_table_of_attempts_has_its_fixed_columns() -> None:
     frame = attempts_table([lr_batch_study()])
     assert ",".join(frame.columns) == (
-        "study,trial,attempt,state,cause,device,host,epochs,started_at,finished_at,log"
+        "study,trial,attempt,state,cause,device,host,epochs,started_at,finished_at,log,num_devices"
     )
 
 
@@ -115,7 +116,7 @@ def test_an_unsuccessful_or_open_trial_has_no_value(state: TrialState) -> None:
 def test_a_waiting_trial_has_params_and_nothing_measured() -> None:
     snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).waiting(lr=0.1).build()
     line = to_csv(trials_table([snapshot])).decode().splitlines()[1]
-    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,,,"
+    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,,,,,"
 
 
 def test_a_trial_has_the_fewest_images_at_once_and_the_memory_before_it() -> None:
@@ -175,6 +176,18 @@ def test_the_price_of_an_instance_is_shared_by_its_slots() -> None:
     spec = make_spec({"lr": [0.1]}, budget=BudgetSpec(price_per_hour=2.4))
     snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1, attempt={"num_slots": 4}).build()
     assert trials_table([snapshot]).iloc[0].cost == pytest.approx(30 / 3600 * 2.4 / 4)
+
+
+@pytest.mark.parametrize("num_devices", [2.0, 0.25])
+def test_the_price_of_a_gpu_is_paid_for_each_or_for_a_share(num_devices: float) -> None:
+    spec = make_spec({"lr": [0.1]}, budget=BudgetSpec(price_per_gpu_hour=2.4))
+    builder = SnapshotBuilder(spec)
+    snapshot = builder.complete(0.5, lr=0.1, attempt={"num_devices": num_devices}).build()
+    row = trials_table([snapshot]).iloc[0]
+    assert row.cost == pytest.approx(30 / 3600 * 2.4 * num_devices)
+    assert row.num_devices == num_devices
+    used = spent(snapshot.attempts, spec.budget, snapshot.attempts[0].started_at)
+    assert used.cost == pytest.approx(row.cost), "what the budget counts is what the table says"
 
 
 def test_without_a_price_the_cost_is_empty() -> None:

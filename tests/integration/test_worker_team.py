@@ -1,0 +1,250 @@
+"""A trial on several devices: further ranks in the worker's process group, and how they end."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from time import monotonic
+
+import psutil
+import pytest
+
+from sweep.coordinator.events import EpochStored
+from sweep.coordinator.plan import Plan
+from sweep.fleet.slots import cpu_slots
+from sweep.records import Cause, TrialState
+from sweep.spec.load import load_study_file
+from sweep.spec.recipe import DataSpec, ModelSpec, RecipeSpec
+from sweep.wire import Action, EpochReport, Failed, Finished
+from tests.scripted import run_to_end, run_until, stored
+from tests.worker_talk import Talk, talk
+
+RECIPE = RecipeSpec(data=DataSpec(name="digits"), model=ModelSpec(width=8))
+TRAINING = {"epochs": 3, "batch_size": 128, "lr": 0.05, "precision": "fp32"}
+TWO = {"other_devices": [""]}
+DEADLINE_S = 30.0
+STUDY = """\
+train: ./mine.py:train
+objective: {metric: test_accuracy, direction: maximize}
+space: {quality: {choices: [0.5, 0.9]}}
+training: {epochs: 3}
+search: {sampler: grid}
+resources: {gpus_per_trial: 2}
+"""
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Talk]:
+    with talk(RECIPE, tmp_path) as talking:
+        yield talking
+
+
+def ranks_of(pid: int) -> list[psutil.Process]:
+    """The further ranks that a worker has started."""
+    children = psutil.Process(pid).children(recursive=True)
+    return [each for each in children if "sweep.worker.rank" in each.cmdline()]
+
+
+def wait_until_gone(processes: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(processes, timeout=DEADLINE_S)
+    assert not alive, f"still there: {alive}"
+
+
+def plan_of(folder: Path, train: str, slots: int = 2) -> Plan:
+    (folder / "mine.py").write_text(dedent(train))
+    (folder / "mine.yaml").write_text(STUDY)
+    return Plan(
+        spec=load_study_file(folder / "mine.yaml"),
+        url=f"sqlite:///{folder}/out/sweep.db",
+        run_folder=folder / "out",
+        slots=cpu_slots(slots, gpus_per_trial=2),
+    )
+
+
+def test_two_devices_share_each_batch_and_the_second_rank_ends_with_the_trial(
+    worker: Talk,
+) -> None:
+    seen: list[psutil.Process] = []
+
+    def answer(report: EpochReport) -> Action:
+        seen.extend(ranks_of(worker.pid))
+        assert {os.getpgid(each.pid) for each in seen} == {worker.pid}, "one group for all"
+        return Action.CONTINUE
+
+    told = worker.trial(0, TRAINING, answer, **TWO)
+    assert told.end == Finished(trial=0, attempt=1, stopped=False)
+    assert [(each.epoch, each.micro_batch) for each in told.reports] == [(n, 64) for n in range(3)]
+    assert told.reports[-1].metrics["test_accuracy"] > 0.5
+    assert len({each.pid for each in seen}) == 1
+    wait_until_gone(seen)
+    assert worker.trial(1, TRAINING).reports[0].micro_batch == 128, "the worker is as before"
+
+
+def test_a_trial_that_is_stopped_ends_on_all_its_devices(worker: Talk) -> None:
+    told = worker.trial(0, TRAINING, lambda report: Action.STOP, **TWO)
+    assert told.end == Finished(trial=0, attempt=1, stopped=True)
+    assert not ranks_of(worker.pid)
+
+
+def test_a_trial_on_two_devices_goes_on_from_a_checkpoint(worker: Talk) -> None:
+    unbroken = worker.trial(4, TRAINING, **TWO)
+    saved = unbroken.reports[0].checkpoint
+    resumed = worker.trial(4, TRAINING, resume=[saved], **TWO)
+    assert [each.metrics for each in resumed.reports] == [
+        each.metrics for each in unbroken.reports[1:]
+    ]
+
+
+def test_a_rank_that_is_killed_ends_the_attempt_at_once_as_a_lost_worker(worker: Talk) -> None:
+    killed_at_s = 0.0
+
+    def answer(report: EpochReport) -> Action:
+        nonlocal killed_at_s
+        (rank,) = ranks_of(worker.pid)
+        rank.kill()
+        killed_at_s = monotonic()
+        return Action.CONTINUE
+
+    told = worker.trial(0, TRAINING, answer, **TWO)
+    assert isinstance(told.end, Failed)
+    assert told.end.cause is Cause.LOST
+    assert told.end.message == "rank 1 was killed by signal 9 (SIGKILL)"
+    assert monotonic() - killed_at_s < DEADLINE_S
+    assert told.log.rstrip().endswith("rank 1 was killed by signal 9 (SIGKILL)")
+
+
+def test_the_ranks_die_with_their_worker(worker: Talk) -> None:
+    def answer(report: EpochReport) -> Action:
+        ranks.extend(ranks_of(worker.pid))
+        os.kill(worker.pid, signal.SIGKILL)
+        return Action.CONTINUE
+
+    ranks: list[psutil.Process] = []
+    with pytest.raises(AssertionError, match="the worker was killed by signal 9"):
+        worker.trial(0, TRAINING, answer, **TWO)
+    assert ranks
+    wait_until_gone(ranks)
+
+
+NET = '''
+from pathlib import Path
+
+import torch
+from torch import distributed, nn
+
+
+class Net(nn.Sequential):
+    """The second rank has no memory for the backward pass of more images than 40."""
+
+    def forward(self, x):
+        is_second = distributed.is_initialized() and distributed.get_rank() == 1
+        if torch.is_grad_enabled() and is_second and len(x) > 40:
+            raise torch.OutOfMemoryError(f"CUDA out of memory with {len(x)} images")
+        return super().forward(x)
+
+
+def build(num_classes, in_channels):
+    return Net(nn.Conv2d(in_channels, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, num_classes))
+'''
+
+
+@pytest.mark.parametrize(
+    ("on_oom", "sizes", "too_large"), [("accumulate", [32, 32, 32], 64), ("prune", [], 64)]
+)
+def test_memory_that_runs_out_on_any_rank_is_the_trials(
+    tmp_path: Path, on_oom: str, sizes: list[int], too_large: int
+) -> None:
+    (tmp_path / "net.py").write_text(NET)
+    factory = f"{tmp_path / 'net.py'}:build"
+    recipe = RecipeSpec(data=DataSpec(name="digits"), model=ModelSpec(factory=factory))
+    with talk(recipe, tmp_path) as worker:
+        told = worker.trial(0, {**TRAINING, "on_oom": on_oom}, **TWO)
+    assert [each.micro_batch for each in told.reports] == sizes
+    assert {each.too_large for each in told.reports} <= {too_large}
+    if not sizes:
+        assert isinstance(told.end, Failed)
+        assert (told.end.cause, told.end.too_large) == (Cause.OUT_OF_MEMORY, too_large)
+        assert "rank 1: OutOfMemoryError: CUDA out of memory with 64 images" in told.end.message
+
+
+def test_ones_own_function_runs_on_each_device_within_torchs_group(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        """
+        import torch
+        from torch import distributed
+
+        def train(params, device, state=None):
+            done = 0 if state is None else state["done"]
+            rank = distributed.get_rank()
+            print(f"rank {rank} of {distributed.get_world_size()} after {done} epochs")
+            for epoch in range(done, params["epochs"]):
+                total = torch.tensor([float(rank + 1)])
+                distributed.all_reduce(total)
+                yield {"test_accuracy": params["quality"], "total": total}, {"done": epoch + 1}
+        """,
+    )
+    run_until(plan, EpochStored, 2)
+    run_to_end(plan)
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 2
+    assert {epoch.metrics["total"] for epoch in snapshot.epochs} == {3.0}
+    assert {attempt.num_devices for attempt in snapshot.attempts} == {2.0}
+    log = Path(str(snapshot.attempts[1].log)).read_text()
+    assert "rank 0 of 2 after 2 epochs" in log
+    assert "rank 1 of 2 after 2 epochs" in log
+
+
+def test_a_rank_that_dies_costs_an_attempt_and_not_the_trial(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        """
+        import os, signal
+        from pathlib import Path
+        from torch import distributed
+
+        died = Path(__file__).with_name("died")
+
+        def train(params, device, state=None):
+            for epoch in range(0 if state is None else state["done"], params["epochs"]):
+                if epoch == 1 and distributed.get_rank() == 1 and not died.exists():
+                    died.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                distributed.barrier()
+                yield {"test_accuracy": params["quality"]}, {"done": epoch + 1}
+        """,
+    )
+    assert run_to_end(plan).exit_code == 0
+    snapshot = stored(plan)
+    assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 2
+    first, second, _ = snapshot.attempts
+    assert (first.cause, first.message) == (
+        Cause.LOST,
+        "rank 1 was killed by signal 9 (SIGKILL)",
+    )
+    assert second.state is TrialState.COMPLETE
+
+
+def test_a_worker_that_waits_for_a_dead_rank_for_ever_is_given_up_too(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        """
+        import time
+        from torch import distributed
+
+        def train(params, device, state=None):
+            if distributed.get_rank() == 1:
+                raise ValueError("no such thing")
+            time.sleep(600)
+            yield {"test_accuracy": 0.5}
+        """,
+    )
+    started = monotonic()
+    ended = run_to_end(plan)
+    assert monotonic() - started < 4 * DEADLINE_S
+    assert ended.exit_code == 1
+    snapshot = stored(plan)
+    assert {trial.message for trial in snapshot.trials} == {"rank 1: ValueError: no such thing"}
+    assert {trial.cause for trial in snapshot.trials} == {Cause.EXCEPTION}
+    assert "ValueError: no such thing" in Path(str(snapshot.attempts[0].log)).read_text()
