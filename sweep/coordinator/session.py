@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from sweep.coordinator.crew import Crew
-from sweep.coordinator.events import Event, StudyLed, SweepEnded
+from sweep.coordinator.events import Event, Notice, StudyLed, SweepEnded
 from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
 from sweep.coordinator.own_code import check_own_code
 from sweep.coordinator.packing import Packing
@@ -19,6 +19,7 @@ from sweep.fleet.reservation import reserved
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.resources import AUTO
 from sweep.store.url import locate
+from sweep.strays import kill_ghosts
 from sweep.wire import Failed, Ready
 
 
@@ -34,6 +35,7 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         yield SweepEnded(reason=f"nothing is left to do: {reason}", exit_code=0)
         return
     folder = study_folder(plan.run_folder, plan.spec.study)
+    found = standing.cut_short(kill_ghosts())
     with ExitStack() as open_things:
         signals = open_things.enter_context(Signals())
         open_things.enter_context(_reserved(plan))
@@ -47,6 +49,8 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         if versions is None:
             yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
             return
+        if found is not None:
+            yield Notice(text=found)
         try:
             yield from _lead(plan, folder, fleet, crew, signals, versions)
         except StorageError as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sweep.coordinator.holder import is_known_dead
 from sweep.errors import DeviceError, NotFoundError, UsageError
 from sweep.fleet.slots import Slot
-from sweep.records import Outline
+from sweep.records import Outline, TrialState
 from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leases import led_by_another
@@ -29,6 +29,17 @@ class Standing:
         is_exhausted = spec.space.num_points is not None and len(tried) >= spec.space.num_points
         has_waiting = len(finished) < len(trials)
         return "the space is exhausted" if is_exhausted and not has_waiting else None
+
+    def cut_short(self, num_ghosts: int) -> str | None:
+        """What a run that died has left, in one line; None when it left nothing."""
+        trials = () if self.outline is None else self.outline.trials
+        running = [f"{each.number}" for each in trials if each.state is TrialState.RUNNING]
+        found = []
+        if running:
+            found.append(f"trial {', '.join(running)} was running and goes on from its last epoch")
+        if num_ghosts:
+            found.append(f"{num_ghosts} processes of a dead run were still there and are killed")
+        return f"the last run was cut short: {'; '.join(found)}" if found else None
 
     def check_devices(self, slots: tuple[Slot, ...], *, allows_cpu: bool) -> None:
         """Raises DeviceError when a study that ran on GPUs would go on on the CPU unasked."""

@@ -11,12 +11,11 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from uuid import uuid4
 
 from sweep.errors import WireError
 from sweep.exits import describe_end
 from sweep.fleet.slots import Slot
-from sweep.strays import MARK, kill_strays
+from sweep.strays import MARK, kill_strays, new_mark
 from sweep.wire import DUMP_SIGNAL, MAX_LINE_BYTES, Down, Message, decode, encode
 
 # -P: the folder that the user stands in must not shadow the modules of this package.
@@ -34,7 +33,7 @@ class WorkerProcess:
         self.up_fd, up_write = os.pipe()
         os.set_blocking(self.up_fd, False)
         self._buffer = bytearray()
-        self._mark = uuid4().hex
+        self._mark = new_mark()
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*program, *_arguments(slot, recipe, down_read, up_write)],
