@@ -14,9 +14,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from sqlalchemy import update
 
-from sweep.errors import FencedError, StaleAttemptError, TransitionError
+from sweep.errors import FencedError, LedByAnotherError, StaleAttemptError, TransitionError
 from sweep.records import Cause, TrialState
+from sweep.store import schema
 from sweep.store.store import Store, open_store
 from tests.contract.stored import ALICE, BOB, add_trial, epoch, new_study, start
 
@@ -63,6 +65,33 @@ class TrialLife(RuleBasedStateMachine):
     def begin(self) -> None:
         self.study = self.store.create_study(new_study(next(NAMES)))
         self.leader = self.store.lead(self.study.id, ALICE, 60)
+        self.left_s = 60.0
+
+    @rule(seconds=st.sampled_from([1.0, 25.0, 59.0, 61.0]))
+    def let_time_pass(self, seconds: float) -> None:
+        """The database's clock goes on: seen from the lease, its end comes nearer."""
+        table = schema.leases
+        ends_sooner = update(table).values(expires_at_s=table.c.expires_at_s - seconds)
+        self.store._database.write(
+            lambda c: c.execute(ends_sooner.where(table.c.study_id == self.study.id))
+        )
+        self.left_s -= seconds
+
+    @rule()
+    def renew(self) -> None:
+        self.leader.renew()
+        self.left_s = 60.0
+
+    @rule(holder=st.sampled_from([ALICE, BOB]))
+    def claim(self, holder) -> None:
+        """Another leads once the lease has run out, and not before."""
+        if self.left_s > 1.0:
+            with pytest.raises(LedByAnotherError):
+                self.store.lead(self.study.id, holder, 60)
+        elif self.left_s < 0.0:
+            self.fenced.append(self.leader)
+            self.leader = self.store.lead(self.study.id, holder, 60)
+            self.left_s = 60.0
 
     @rule(number=NUMBERS)
     def add(self, number: int) -> None:
@@ -130,12 +159,14 @@ class TrialLife(RuleBasedStateMachine):
     def replace_leader(self, holder) -> None:
         self.fenced.append(self.leader)
         self.leader = self.store.lead(self.study.id, holder, 60, replaces=self.leader.token)
+        self.left_s = 60.0
 
     @rule()
     def release_and_lead_again(self) -> None:
         self.leader.release()
         self.fenced.append(self.leader)
         self.leader = self.store.lead(self.study.id, ALICE, 60)
+        self.left_s = 60.0
 
     @precondition(lambda self: self.fenced)
     @rule(data=st.data(), number=NUMBERS, attempt=ATTEMPTS)
