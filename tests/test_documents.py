@@ -55,6 +55,19 @@ def test_a_table_in_the_readme_is_the_programs_own(name: str) -> None:
     assert found[1].strip() == TABLES[name].strip()
 
 
+def _proofs() -> list[str]:
+    found = re.search(r"<!-- guarantees -->\n(.*?)<!-- end -->", README, re.DOTALL)
+    assert found is not None
+    return re.findall(r"`(tests/[^`]+)`", found[1])
+
+
+@pytest.mark.parametrize("proof", _proofs())
+def test_a_guarantee_names_a_test_that_exists(proof: str) -> None:
+    file, _, name = proof.partition("::")
+    tree = ast.parse((ROOT / file).read_text())
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
 @pytest.mark.parametrize("command", _commands(), ids=" ".join)
 def test_a_command_in_the_readme_exists_with_its_flags(command: list[str]) -> None:
     shown = _help(command[0])
