@@ -80,7 +80,7 @@ def stop(
     """
     from sweep.cli.stopping import stopped
     from sweep.cli.studies import stored, stored_study
-    from sweep.records import RequestKind
+    from sweep.requests import RequestKind
 
     kind = RequestKind.KILL if now else RequestKind.DRAIN
     with stored(storage) as store:

@@ -8,7 +8,8 @@ from sweep.cli.console import tell
 from sweep.cli.studies import living_lease
 from sweep.coordinator.holder import this_process
 from sweep.errors import LedByAnotherError, UnusableError
-from sweep.records import Lease, RequestKind, Study
+from sweep.records import Lease, Study
+from sweep.requests import RequestKind
 from sweep.store.store import Store
 
 PATIENCE_S = 15.0

@@ -9,7 +9,8 @@ from sweep import clock
 from sweep.coordinator.budget import limit_reached, spent
 from sweep.coordinator.ending import Ending
 from sweep.coordinator.signals import Signals
-from sweep.records import Attempt, RequestKind
+from sweep.records import Attempt
+from sweep.requests import RequestKind
 from sweep.spec.study import BudgetSpec
 from sweep.store.leadership import Leadership
 from sweep.store.store import Store

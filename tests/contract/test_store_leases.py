@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sweep.errors import FencedError, LedByAnotherError, StorageError, SweepError
-from sweep.records import Cause, RequestKind, TrialState
+from sweep.records import Cause, TrialState
+from sweep.requests import RequestKind
 from sweep.store.database import Database
 from sweep.store.store import open_store
 from sweep.store.url import locate
