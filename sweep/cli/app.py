@@ -10,9 +10,11 @@ from sweep.cli.looking import list_studies, status
 from sweep.cli.results import best, export, report
 from sweep.cli.running import run, stop
 from sweep.cli.serving import dashboard
+from sweep.cli.trials import enqueue, exclude, include, retry
 from sweep.cli.writing import check, init
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+trials = typer.Typer(help="Change the trials of a study.")
 studies = typer.Typer(help="Look after the stored studies.")
 
 
@@ -41,5 +43,8 @@ def sweep(
 
 for command in (run, init, check, status, stop, best, export, report, dashboard, logs):
     app.command()(command)
+for change in (exclude, include, retry, enqueue):
+    trials.command()(change)
+app.add_typer(trials, name="trials")
 studies.command("list")(list_studies)
 app.add_typer(studies, name="studies")

@@ -40,7 +40,10 @@ class Strikes:
     def is_out(self, number: int) -> bool:
         """Count one more attempt that went wrong; whether the trial has had its last."""
         self._counts[number] = self._counts.get(number, 0) + 1
-        return self._counts[number] >= _MAX_ATTEMPTS_WITHOUT_EPOCH
+        if self._counts[number] < _MAX_ATTEMPTS_WITHOUT_EPOCH:
+            return False
+        self.forgive(number)  # somebody may have it tried again
+        return True
 
     def forgive(self, number: int) -> None:
         """The trial has finished an epoch: it gets on."""
@@ -69,3 +72,9 @@ class FailureWatch:
                 exit_code=1,
             )
         return None
+
+
+def diverged(epoch: Epoch) -> str:
+    """Which metrics of an epoch were not finite, in words."""
+    names = ", ".join(name for name, value in epoch.metrics.items() if value is None)
+    return f"{names} not finite in epoch {epoch.epoch + 1}"

@@ -10,12 +10,14 @@ from sweep import __version__, clock
 from sweep.coordinator.adoption import adopt
 from sweep.coordinator.budget import spent
 from sweep.coordinator.busy import kept_for
-from sweep.coordinator.holder import is_known_dead, this_process
+from sweep.coordinator.desk import Desk
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
+from sweep.coordinator.projecting import projection_of
 from sweep.coordinator.signals import Signals
+from sweep.coordinator.taking import forget_stops, take_lead
 from sweep.fleet.slots import Slot
 from sweep.records import NewStudy, Study, TrialState
 from sweep.spec.differences import Kind, differences
@@ -45,26 +47,20 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
     """
     with open_store(plan.url, create=True, may_wait=signals.are_absent) as store:
         study = store.create_study(_new_study(plan, versions))
-        with _leadership(store, study) as leadership:
-            _forget_old_requests(store, leadership)
+        with take_lead(store, study, LEASE_S) as leadership:
+            forget_stops(store, leadership)
             spec = _settle_spec(plan, store, leadership)
-            with _projection(store, leadership.study, spec) as projection:
+            with projection_of(store, leadership.study) as projection:
                 ledger = _ledger(spec, plan.slots, store, leadership, projection)
                 yield Led(
                     study=leadership.study,
                     spec=spec,
                     ledger=ledger,
-                    overseer=_overseer(plan, signals, store, leadership, spec),
+                    overseer=_overseer(plan, signals, store, leadership, ledger, spec),
                     elapsed_s=spent(
                         ledger.attempts.values(), spec.budget, clock.utc_now()
                     ).elapsed_s,
                 )
-
-
-def _forget_old_requests(store: Store, leadership: Leadership) -> None:
-    """What was asked of a leader that is gone is not for this one."""
-    for request in store.pending_requests(leadership.study.id):
-        leadership.finish_request(request.id)
 
 
 def _settle_spec(plan: Plan, store: Store, leadership: Leadership) -> StudySpec:
@@ -113,33 +109,20 @@ def _ledger(
 
 
 def _overseer(
-    plan: Plan, signals: Signals, store: Store, leadership: Leadership, spec: StudySpec
+    plan: Plan,
+    signals: Signals,
+    store: Store,
+    leadership: Leadership,
+    ledger: Ledger,
+    spec: StudySpec,
 ) -> Overseer:
     return Overseer(
         signals=signals,
         store=store,
         leadership=leadership,
-        study_id=leadership.study.id,
+        desk=Desk(spec=spec, store=store, leadership=leadership, ledger=ledger),
         budget=spec.budget,
         grace_s=plan.grace_s,
-    )
-
-
-def _leadership(store: Store, study: Study) -> Leadership:
-    lease = store.leader(study.id)
-    replaces = lease.token if lease is not None and is_known_dead(lease.holder) else None
-    return store.lead(study.id, this_process(), LEASE_S, replaces=replaces)
-
-
-def _projection(store: Store, study: Study, spec: StudySpec) -> Projection:
-    specs = store.specs(study.id).items()
-    return Projection(
-        url=store.connection_string,
-        study=study.name,
-        spaces={version: StudySpec.from_json(each).space for version, each in specs},
-        direction=spec.objective.direction,
-        metric=spec.objective.metric,
-        schema_lock=store.schema_lock,
     )
 
 

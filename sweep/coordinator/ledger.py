@@ -205,6 +205,19 @@ class Ledger:
         self._note(waiting)
         return waiting
 
+    def take_up(self, trial: Trial) -> None:
+        """A waiting trial that was stored at somebody's request is there like any other."""
+        self._note(trial)
+        self._tuner.begin(trial.number, trial.params)
+
+    def revise(self, trial: Trial, values: Mapping[int, Mapping[int, float]]) -> None:
+        """A finished trial was changed in the store: tuner and projection learn all anew."""
+        if trial.state is TrialState.WAITING:
+            self._epochs.pop(trial.number, None)  # it starts over
+        self._note(trial)
+        self._tuner.restore(self.trials.values(), values)
+        self._projection.restore(self.trials.values(), values)
+
     def _note(self, trial: Trial) -> None:
         if before := self.trials.get(trial.number):
             self._numbers[before.state].discard(trial.number)
@@ -214,8 +227,7 @@ class Ledger:
 
     def _end_attempt(self, trial: Trial, ended_at: datetime | None) -> None:
         key = trial.number, trial.attempt
-        finished_at = ended_at or clock.utc_now()
-        self.attempts[key] = replace(self.attempts[key], finished_at=finished_at)
+        self.attempts[key] = replace(self.attempts[key], finished_at=ended_at or clock.utc_now())
 
     def _keep_attrs(self, number: int) -> None:
         attrs = self._tuner.attrs(number)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from sweep import clock
 from sweep.coordinator.budget import limit_reached, spent
+from sweep.coordinator.desk import Desk
 from sweep.coordinator.ending import Ending
+from sweep.coordinator.events import Event
 from sweep.coordinator.signals import Signals
 from sweep.records import Attempt
 from sweep.requests import RequestKind
@@ -29,7 +31,7 @@ class Overseer:
         signals: Signals,
         store: Store,
         leadership: Leadership,
-        study_id: int,
+        desk: Desk,
         budget: BudgetSpec,
         grace_s: float,
     ) -> None:
@@ -38,7 +40,8 @@ class Overseer:
         self._signals = signals
         self._store = store
         self._leadership = leadership
-        self._study_id = study_id
+        self._desk = desk
+        self._events: list[Event] = []
         self._budget = budget
         self._grace_s = grace_s
         self._kill_at_s: float | None = None
@@ -65,6 +68,11 @@ class Overseer:
         if self._kill_at_s is not None and now >= self._kill_at_s:
             self.must_kill = True
 
+    def take_events(self) -> list[Event]:
+        """What has come of requests since the last time, to be told."""
+        events, self._events = self._events, []
+        return events
+
     def _heed_signals(self) -> None:
         if self._signals.first is not None:
             name = self._signals.first.name
@@ -73,7 +81,10 @@ class Overseer:
             self.must_kill = True
 
     def _heed_requests(self) -> None:
-        for request in self._store.pending_requests(self._study_id):
+        for request in self._store.pending_requests(self._leadership.study.id):
+            if not request.kind.is_stop:
+                self._events.append(self._desk.carry_out(request))
+                continue
             self.end(Ending(reason="stopped by `sweep stop`", exit_code=0))
             self.must_kill = self.must_kill or request.kind is RequestKind.KILL
             self._leadership.finish_request(request.id)
