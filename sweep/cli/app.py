@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sweep.cli.console import answer
+from sweep.cli.doctor import doctor
 from sweep.cli.following import logs
 from sweep.cli.looking import list_studies, status
 from sweep.cli.results import best, export, report
@@ -41,7 +42,7 @@ def sweep(
     """Sweep hyperparameters of image classifiers: a study file in, tables you can trust out."""
 
 
-for command in (run, init, check, status, stop, best, export, report, dashboard, logs):
+for command in (run, init, check, status, stop, best, export, report, dashboard, logs, doctor):
     app.command()(command)
 for change in (exclude, include, retry, enqueue):
     trials.command()(change)

@@ -38,13 +38,16 @@ class Busy:
     num_sharing: int = 1
 
 
-def kept_for(spec: StudySpec, trial: Trial, ledger: Ledger) -> KeptCheckpoints:
+def kept_for(
+    spec: StudySpec, trial: Trial, ledger: Ledger, folder: StudyFolder
+) -> KeptCheckpoints:
     """The checkpoints that a trial has on disk."""
     return KeptCheckpoints(
         spec.checkpoints.keep,
         spec.objective.metric,
         spec.objective.direction,
         ledger.epochs_of(trial.number),
+        folder.trial(trial.number),
     )
 
 

@@ -11,6 +11,7 @@ from sweep.coordinator.adoption import adopt
 from sweep.coordinator.budget import spent
 from sweep.coordinator.busy import kept_for
 from sweep.coordinator.desk import Desk
+from sweep.coordinator.folders import StudyFolder, study_folder
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.overseer import LEASE_S, Overseer
@@ -51,7 +52,9 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
             forget_stops(store, leadership)
             spec = _settle_spec(plan, store, leadership)
             with projection_of(store, leadership.study) as projection:
-                ledger = _ledger(spec, plan.slots, store, leadership, projection)
+                folder = study_folder(plan.run_folder, spec.study)
+                ledger = ledger_of(spec, plan.slots, folder, store, leadership, projection)
+                ledger.enqueue(spec.enqueue)
                 yield Led(
                     study=leadership.study,
                     spec=spec,
@@ -81,13 +84,15 @@ def _with_trials(plan: Plan, store: Store, study: Study) -> StudySpec:
     return replace(plan.spec, budget=budget)
 
 
-def _ledger(
+def ledger_of(
     spec: StudySpec,
     slots: Sequence[Slot],
+    folder: StudyFolder,
     store: Store,
     leadership: Leadership,
     projection: Projection,
 ) -> Ledger:
+    """The ledger of a led study, in order: no trial is marked as running any more."""
     ledger = Ledger(
         spec=spec,
         outline=store.outline(leadership.study.id),
@@ -103,8 +108,8 @@ def _ledger(
         limits=MemoryLimits(spec, slots, store, leadership),
     )
     for trial in adopt(ledger):
-        kept_for(spec, trial, ledger).finish(is_complete=trial.state is TrialState.COMPLETE)
-    ledger.enqueue(spec.enqueue)
+        is_complete = trial.state is TrialState.COMPLETE
+        kept_for(spec, trial, ledger, folder).finish(is_complete=is_complete)
     return ledger
 
 

@@ -111,9 +111,9 @@ class Loop:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
         place = self._crew.place_of(slot, self._fleet.pid(slot), str(log))
         trial = self._ledger.start(waiting, place)
-        self._busy[slot.index] = Busy(
-            slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
-        )
+        kept = kept_for(self._spec, trial, self._ledger, self._folder)
+        kept.begin()
+        self._busy[slot.index] = Busy(slot=slot, trial=trial, kept=kept)
         note_sharing(self._busy.values())
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
