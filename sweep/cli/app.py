@@ -8,14 +8,17 @@ from sweep.cli.console import answer
 from sweep.cli.doctor import doctor
 from sweep.cli.following import logs
 from sweep.cli.looking import list_studies, status
+from sweep.cli.moving import copy, delete
 from sweep.cli.results import best, export, report
 from sweep.cli.running import run, stop
 from sweep.cli.serving import dashboard
+from sweep.cli.storing import backup, upgrade
 from sweep.cli.trials import enqueue, exclude, include, retry
 from sweep.cli.writing import check, init
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 trials = typer.Typer(help="Change the trials of a study.")
+storage = typer.Typer(help="Look after the database.")
 studies = typer.Typer(help="Look after the stored studies.")
 
 
@@ -48,4 +51,9 @@ for change in (exclude, include, retry, enqueue):
     trials.command()(change)
 app.add_typer(trials, name="trials")
 studies.command("list")(list_studies)
+studies.command("delete")(delete)
+studies.command("copy")(copy)
+storage.command("upgrade")(upgrade)
+storage.command("backup")(backup)
 app.add_typer(studies, name="studies")
+app.add_typer(storage, name="storage")

@@ -18,7 +18,16 @@ from sweep.records import (
     Trial,
 )
 from sweep.requests import Request, RequestKind
-from sweep.store import leadership, limits, migration, reads, requests, sqlite, studies
+from sweep.store import (
+    copying,
+    leadership,
+    limits,
+    migration,
+    reads,
+    requests,
+    sqlite,
+    studies,
+)
 from sweep.store.database import PATIENCE_S, Database
 from sweep.store.leadership import Leadership
 from sweep.store.url import Location, locate
@@ -175,6 +184,10 @@ class Store:
     def create_study(self, new: NewStudy) -> Study:
         """The study of that name: created now, or the one that has the name already."""
         return self._database.write(lambda c: studies.create(c, new))
+
+    def copy_study(self, study_id: int, target: "Store") -> Study:
+        """The study is in the target too, under the same name. UsageError where it is taken."""
+        return copying.copy_study(self._database, study_id, target._database)
 
     def add_request(
         self, study_id: int, kind: RequestKind, arguments: Mapping[str, Any] | None = None
