@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sweep.cli.cleaning import clean
 from sweep.cli.console import answer
 from sweep.cli.doctor import doctor
 from sweep.cli.following import logs
@@ -45,7 +46,20 @@ def sweep(
     """Sweep hyperparameters of image classifiers: a study file in, tables you can trust out."""
 
 
-for command in (run, init, check, status, stop, best, export, report, dashboard, logs, doctor):
+for command in (
+    run,
+    init,
+    check,
+    status,
+    stop,
+    best,
+    export,
+    report,
+    dashboard,
+    logs,
+    clean,
+    doctor,
+):
     app.command()(command)
 for change in (exclude, include, retry, enqueue):
     trials.command()(change)

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sweep.records import Checkpoint, Direction, Epoch, TrialState
+from sweep.records import Checkpoint, Direction, Epoch, Trial, TrialState
 from sweep.spec.study import Keep, StudySpec
 
 _RESUMABLE = 2  # the last, and the one before in case the last turns out damaged
@@ -25,6 +25,17 @@ def kept(spec: StudySpec, state: TrialState, epochs: Iterable[Epoch]) -> list[Ch
     """
     rule = _Rule(spec.checkpoints.keep, spec.objective.metric, spec.objective.direction)
     return [each.checkpoint for each in rule.kept(state, epochs) if each.checkpoint is not None]
+
+
+def best_complete(trials: Iterable[Trial], direction: Direction) -> Trial | None:
+    """The complete trial with the best value that counts, of equal ones the first."""
+    best: Trial | None = None
+    for trial in trials:
+        if trial.state is not TrialState.COMPLETE or trial.excluded or trial.value is None:
+            continue
+        if best is None or direction.is_better(trial.value, best.value or 0.0):
+            best = trial
+    return best
 
 
 def checkpoint_files(folder: Path) -> list[Path]:

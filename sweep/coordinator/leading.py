@@ -17,6 +17,7 @@ from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.projecting import projection_of
+from sweep.coordinator.quota import DiskQuota
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.taking import forget_stops, take_lead
 from sweep.fleet.slots import Slot
@@ -37,6 +38,7 @@ class Led:
     spec: StudySpec
     ledger: Ledger
     overseer: Overseer
+    quota: DiskQuota
     elapsed_s: float
 
 
@@ -60,6 +62,13 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
                     spec=spec,
                     ledger=ledger,
                     overseer=_overseer(plan, signals, store, leadership, ledger, spec),
+                    quota=DiskQuota(
+                        spec.checkpoints.max_disk_bytes,
+                        direction=spec.objective.direction,
+                        folder=folder,
+                        ledger=ledger,
+                        leadership=leadership,
+                    ),
                     elapsed_s=spent(
                         ledger.attempts.values(), spec.budget, clock.utc_now()
                     ).elapsed_s,

@@ -30,6 +30,7 @@ from sweep.coordinator.folders import StudyFolder
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
+from sweep.coordinator.quota import DiskQuota
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.suspects import Suspects
 from sweep.coordinator.vigil import Overdue, Step, Vigil
@@ -63,6 +64,7 @@ class Loop:
         crew: Crew,
         overseer: Overseer,
         folder: StudyFolder,
+        quota: DiskQuota,
     ) -> None:
         self._spec = spec
         self._ledger = ledger
@@ -70,6 +72,7 @@ class Loop:
         self._crew = crew
         self._overseer = overseer
         self._folder = folder
+        self._quota = quota
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
         self._suspects = Suspects()
@@ -146,6 +149,7 @@ class Loop:
         match message:
             case EpochReport():
                 yield self._on_epoch(busy, message)
+                yield from self._quota.note(busy.trial.number)
             case Finished():
                 del self._busy[busy.slot.index]
                 self._vigil.ended(busy.slot)

@@ -151,4 +151,5 @@ def _lead(
             crew=crew,
             overseer=led.overseer,
             folder=folder,
+            quota=led.quota,
         ).run()

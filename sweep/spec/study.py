@@ -95,7 +95,7 @@ Keep: TypeAlias = Literal["best_and_last", "last", "all", "none"]
 class CheckpointsSpec(_Frozen):
     """How often the state to resume from is saved, and what stays of it.
 
-    Above `max_disk_bytes` the oldest ones of finished trials go, those of the best one last.
+    Above `max_disk_bytes` those of finished trials go, the oldest first, never the best one's.
     """
 
     every_epochs: int = 1

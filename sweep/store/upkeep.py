@@ -14,6 +14,11 @@ def forget_checkpoints(leadership: Leadership, paths: Collection[str]) -> None:
         leadership.write(lambda c: repairs.forget_checkpoints(c, leadership.study.id, list(paths)))
 
 
+def forget_checkpoints_of(leadership: Leadership, trial: int) -> None:
+    """The store names no checkpoint of the trial any more."""
+    leadership.write(lambda c: repairs.forget_checkpoints_of(c, leadership.study.id, trial))
+
+
 def set_value(leadership: Leadership, trial: int, value: float | None) -> None:
     """The trial has the value."""
     leadership.write(lambda c: repairs.set_value(c, leadership.study.id, trial, value))
