@@ -37,10 +37,15 @@ def copy(
     from sweep.cli.deletion import copied_text
     from sweep.cli.studies import stored, stored_study
     from sweep.coordinator.removal import copy_study
+    from sweep.coordinator.sharing import files_of_ones_own
     from sweep.store.store import open_store
     from sweep.store.url import hide_password
 
-    with stored(storage) as store, open_store(to, create=True) as target:
+    with (
+        files_of_ones_own(for_group=False),
+        stored(storage) as store,
+        open_store(to, create=True) as target,
+    ):
         found = stored_study(store, study)
         copied = copy_study(store, found, target, hide_password(to))
         tell(copied_text(target, copied, hide_password(to)))

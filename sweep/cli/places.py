@@ -23,6 +23,7 @@ class Places:
     cpu: int | None
     memory_limit: int | None
     shares_busy: bool
+    share: str | None
     storage: str | None
     run_dir: str | None
 

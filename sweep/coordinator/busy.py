@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sweep import clock
 from sweep.coordinator.checkpoints import KeptCheckpoints, resumable
-from sweep.coordinator.folders import StudyFolder
+from sweep.coordinator.folders import StudyFolder, refuse_links
 from sweep.coordinator.ledger import Ledger
 from sweep.fleet.slots import Slot, num_cores
 from sweep.records import Epoch, Trial
@@ -54,7 +54,11 @@ def kept_for(
 def assignment_for(
     spec: StudySpec, slot: Slot, trial: Trial, ledger: Ledger, folder: StudyFolder
 ) -> Assignment:
-    """What a worker is told of the current attempt of a trial."""
+    """What a worker is told of the current attempt of a trial.
+
+    Raises UnusableError where a link would lead its files out of the study's folder.
+    """
+    refuse_links(folder, trial.number)
     params = spec.flat_params(trial.params)
     if spec.recipe.train is None and slot.device.uuid is None:
         params = settle_precision(params, ledger.versions)

@@ -72,9 +72,3 @@ class FailureWatch:
                 exit_code=1,
             )
         return None
-
-
-def diverged(epoch: Epoch) -> str:
-    """Which metrics of an epoch were not finite, in words."""
-    names = ", ".join(name for name, value in epoch.metrics.items() if value is None)
-    return f"{names} not finite in epoch {epoch.epoch + 1}"

@@ -239,8 +239,7 @@ class Loop:
         if self._dealer.pause.look():
             yield Notice(text=f"there is room again in {self._folder.path}: going on")
         had_ending = self._overseer.ending is not None
-        self._overseer.look(self._ledger.attempts.values())
-        yield from self._overseer.take_events()
+        yield from self._overseer.look(self._ledger.attempts.values())
         if self._overseer.must_kill:
             for busy in self._busy.values():
                 self._fleet.kill(busy.slot)

@@ -3,7 +3,7 @@
 Signals, the requests of other commands, the limits of time and money, and the lease.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sweep import clock
 from sweep.coordinator.budget import limit_reached, spent
@@ -41,7 +41,6 @@ class Overseer:
         self._store = store
         self._leadership = leadership
         self._desk = desk
-        self._events: list[Event] = []
         self._budget = budget
         self._grace_s = grace_s
         self._kill_at_s: float | None = None
@@ -54,23 +53,20 @@ class Overseer:
             self.ending = ending
             self._kill_at_s = clock.monotonic_s() + self._grace_s
 
-    def look(self, attempts: Iterable[Attempt]) -> None:
-        """Take in what has happened outside since the last look."""
+    def look(self, attempts: Iterable[Attempt]) -> list[Event]:
+        """Take in what has happened outside since the last look; what is to be told of it."""
+        events: list[Event] = []
         self._heed_signals()
         now = clock.monotonic_s()
         if now >= self._look_at_s:
             self._look_at_s = now + _LOOK_S
-            self._heed_requests()
+            events += self._heed_requests()
             self._heed_budget(attempts)
         if now >= self._renew_at_s:
             self._renew_at_s = now + _RENEW_S
             self._leadership.renew()
         if self._kill_at_s is not None and now >= self._kill_at_s:
             self.must_kill = True
-
-    def take_events(self) -> list[Event]:
-        """What has come of requests since the last time, to be told."""
-        events, self._events = self._events, []
         return events
 
     def _heed_signals(self) -> None:
@@ -80,10 +76,10 @@ class Overseer:
         if self._signals.count > 1:
             self.must_kill = True
 
-    def _heed_requests(self) -> None:
+    def _heed_requests(self) -> Iterator[Event]:
         for request in self._store.pending_requests(self._leadership.study.id):
             if not request.kind.is_stop:
-                self._events.append(self._desk.carry_out(request))
+                yield self._desk.carry_out(request)
                 continue
             self.end(Ending(reason="stopped by `sweep stop`", exit_code=0))
             self.must_kill = self.must_kill or request.kind is RequestKind.KILL

@@ -9,8 +9,8 @@ from optuna.trial import FrozenTrial
 
 from sweep.records import Trial
 from sweep.space.space import Space
-from sweep.tuner.optuna_rows import TRIALS, inner_params
 from sweep.tuner.optuna_engine import engine_arguments, escaped
+from sweep.tuner.optuna_rows import TRIALS, inner_params
 from sweep.tuner.optuna_tables import optuna_name
 from sweep.tuner.projected import as_optuna, projected_params
 
