@@ -6,6 +6,7 @@ from sweep.records import Study, Trial
 from sweep.space.space import Space
 from sweep.spec.study import StudySpec
 from sweep.store.store import Store
+from sweep.tuner.optuna_rows import TRIALS
 from sweep.tuner.optuna_tables import OptunaTables
 from sweep.tuner.projection import Projection
 from sweep.tuner.projection_check import projection_differences, remove_projection
@@ -38,6 +39,8 @@ def project_anew(store: Store, study: Study) -> None:
 
 def differences(store: Store, study: Study, trials: tuple[Trial, ...]) -> list[tuple[int, str]]:
     """The trials that Optuna's tables tell otherwise, each with how, in one line."""
+    if not store.has_table(TRIALS.name):
+        return [(trial.number, "is not in Optuna's tables") for trial in trials]
     return projection_differences(
         store.connection_string,
         study.name,
@@ -49,7 +52,8 @@ def differences(store: Store, study: Study, trials: tuple[Trial, ...]) -> list[t
 
 def unproject(store: Store, study: Study) -> None:
     """Optuna's tables know nothing of the study, in any version of its space."""
-    remove_projection(store.connection_string, study.name, _spaces(store, study))
+    if store.has_table(TRIALS.name):
+        remove_projection(store.connection_string, study.name, _spaces(store, study))
 
 
 def _spaces(store: Store, study: Study) -> Mapping[int, Space]:

@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
 
+from sqlalchemy import inspect
+
 from sweep.records import (
     Attempt,
     Epoch,
@@ -120,6 +122,10 @@ class Store:
     def schema_lock(self) -> AbstractContextManager[None]:
         """Inside, no other process makes tables in the database: for Optuna's own."""
         return migration.schema_lock(self._database)
+
+    def has_table(self, name: str) -> bool:
+        """Whether the database has a table of that name, ours or another's."""
+        return self._database.read(lambda c: inspect(c).has_table(name))
 
     def studies(self) -> list[Study]:
         """Every study, in the order in which they were created."""

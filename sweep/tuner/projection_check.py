@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial
 from sweep.records import Trial
 from sweep.space.space import Space
 from sweep.tuner.optuna_engine import engine_arguments, escaped
-from sweep.tuner.optuna_rows import TRIALS, inner_params
+from sweep.tuner.optuna_rows import inner_params
 from sweep.tuner.optuna_tables import optuna_name
 from sweep.tuner.projected import as_optuna, projected_params
 
@@ -26,6 +26,7 @@ def projection_differences(
 ) -> list[tuple[int, str]]:
     """The trials that Optuna's tables lack or tell otherwise, each with how; nothing is written.
 
+    The tables must be there: Optuna writes as soon as it looks where there are none.
     `values` is the objective by trial and epoch.
     """
     found: list[tuple[int, str]] = []
@@ -38,7 +39,7 @@ def projection_differences(
 
 
 def remove_projection(url: str, study: str, spaces: Mapping[int, Space]) -> None:
-    """Optuna's tables hold no study of ours by that name, whatever its space's version."""
+    """Optuna's tables, which must be there, hold no study by that name, in any version."""
     with _storage(url) as storage:
         names = _names(storage)
         for version in spaces:
@@ -63,10 +64,7 @@ def _storage(url: str) -> Iterator[RDBStorage]:
 
 
 def _names(storage: RDBStorage) -> dict[str, int]:
-    """The studies in Optuna's tables with their ids; none where there are no tables."""
-    with storage.engine.connect() as connection:
-        if not storage.engine.dialect.has_table(connection, TRIALS.name):
-            return {}
+    """The studies in Optuna's tables with their ids."""
     return {study.study_name: study._study_id for study in storage.get_all_studies()}
 
 

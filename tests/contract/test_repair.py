@@ -13,13 +13,14 @@ from sweep.coordinator.findings import Fault, Finding
 from sweep.coordinator.folders import study_folder
 from sweep.coordinator.inspection import inspect
 from sweep.coordinator.plan import Plan
+from sweep.coordinator.projecting import differences, unproject
 from sweep.coordinator.repair import repair
 from sweep.errors import LedByAnotherError
 from sweep.records import Cause, TrialState
 from sweep.store.database import Database
 from sweep.store.store import Store, open_store
 from sweep.store.url import locate
-from tests.contract.stored import BOB
+from tests.contract.stored import BOB, add_trial
 from tests.optuna_view import optuna_trials
 from tests.scripted import acts, run_to_end, run_until, scripted_plan, scripted_spec
 
@@ -151,3 +152,10 @@ def test_a_study_that_is_led_is_not_repaired(plan, opened):
     with opened.lead(1, BOB, 60), pytest.raises(LedByAnotherError):
         repaired(opened, plan)
     assert opened.trials(1)[0].value == 0.5
+
+
+def test_looking_and_deleting_make_no_tables_of_optunas(store, study, leadership):
+    trial = add_trial(leadership)
+    assert differences(store, study, (trial,)) == [(0, "is not in Optuna's tables")]
+    unproject(store, study)
+    assert not store.has_table("trials")
