@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from sweep.errors import UsageError
 from sweep.records import Study, Trial
 from sweep.space.space import Space
 from sweep.spec.study import StudySpec
 from sweep.store.store import Store
+from sweep.tuner.optuna_mark import has_foreign_study
 from sweep.tuner.optuna_rows import TRIALS
 from sweep.tuner.optuna_tables import OptunaTables
 from sweep.tuner.projection import Projection
@@ -24,8 +26,21 @@ def projection_of(store: Store, study: Study) -> Projection:
     )
 
 
+def refuse_foreign(store: Store, study: str) -> None:
+    """Returns unless Optuna's tables have a study of that name that was not made here."""
+    if has_foreign_study(store.connection_string, study):
+        raise UsageError(
+            f"Optuna has a study {study} of its own in that database, which stays as it is: use "
+            "another database"
+        )
+
+
 def project_anew(store: Store, study: Study) -> None:
-    """Optuna's tables say what ours say of the study, now."""
+    """Optuna's tables say what ours say of the study, now.
+
+    Raises UsageError where they have another one of that name.
+    """
+    refuse_foreign(store, study.name)
     trials = {trial.number: trial for trial in store.trials(study.id)}
     with store.schema_lock():
         tables = OptunaTables(
@@ -53,7 +68,7 @@ def differences(store: Store, study: Study, trials: tuple[Trial, ...]) -> list[t
 def unproject(store: Store, study: Study) -> None:
     """Optuna's tables know nothing of the study, in any version of its space."""
     if store.has_table(TRIALS.name):
-        remove_projection(store.connection_string, study.name, _spaces(store, study))
+        remove_projection(store.connection_string, study.name, store.specs(study.id))
 
 
 def _spaces(store: Store, study: Study) -> Mapping[int, Space]:

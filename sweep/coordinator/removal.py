@@ -1,7 +1,7 @@
 """Removal and copies of a whole study: with its rows, and what follows from them."""
 
 from sweep.coordinator.places import mark_copied, named_folders
-from sweep.coordinator.projecting import project_anew, unproject
+from sweep.coordinator.projecting import project_anew, refuse_foreign, unproject
 from sweep.coordinator.taking import take_lead
 from sweep.records import Study
 from sweep.store import upkeep
@@ -26,6 +26,7 @@ def copy_study(store: Store, study: Study, target: Store, where: str) -> Study:
     Its files stay where they are, for both. `where` names the target to people. Raises
     LedByAnotherError while another leads it, UsageError when the name is taken there.
     """
+    refuse_foreign(target, study.name)
     with take_lead(store, study, _LEASE_S):
         copied = store.copy_study(study.id, target)
         for folder in named_folders(study.name, store.attempts(study.id)):

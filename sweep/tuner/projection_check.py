@@ -1,6 +1,6 @@
 """The projection looked at: what Optuna's tables tell otherwise than our records; its removal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import optuna
@@ -9,7 +9,8 @@ from optuna.trial import FrozenTrial
 
 from sweep.records import Trial
 from sweep.space.space import Space
-from sweep.tuner.optuna_engine import engine_arguments, escaped
+from sweep.tuner.optuna_engine import ExistingTables
+from sweep.tuner.optuna_mark import is_foreign
 from sweep.tuner.optuna_rows import inner_params
 from sweep.tuner.optuna_tables import optuna_name
 from sweep.tuner.projected import as_optuna, projected_params
@@ -38,11 +39,11 @@ def projection_differences(
     return sorted(found)
 
 
-def remove_projection(url: str, study: str, spaces: Mapping[int, Space]) -> None:
+def remove_projection(url: str, study: str, versions: Iterable[int]) -> None:
     """Optuna's tables, which must be there, hold no study by that name, in any version."""
     with _storage(url) as storage:
         names = _names(storage)
-        for version in spaces:
+        for version in versions:
             if optuna_name(study, version) in names:
                 optuna.delete_study(storage=storage, study_name=optuna_name(study, version))
 
@@ -50,12 +51,7 @@ def remove_projection(url: str, study: str, spaces: Mapping[int, Space]) -> None
 @contextmanager
 def _storage(url: str) -> Iterator[RDBStorage]:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage = RDBStorage(
-        escaped(url),
-        engine_kwargs=engine_arguments(url),
-        skip_compatibility_check=True,
-        skip_table_creation=True,
-    )
+    storage = ExistingTables(url)
     try:
         yield storage
     finally:
@@ -64,8 +60,12 @@ def _storage(url: str) -> Iterator[RDBStorage]:
 
 
 def _names(storage: RDBStorage) -> dict[str, int]:
-    """The studies in Optuna's tables with their ids."""
-    return {study.study_name: study._study_id for study in storage.get_all_studies()}
+    """The studies in Optuna's tables with their ids, less those that somebody else has made."""
+    return {
+        study.study_name: study._study_id
+        for study in storage.get_all_studies()
+        if not is_foreign(storage, study.study_name)
+    }
 
 
 def _stored(storage: RDBStorage, name: str) -> list[FrozenTrial]:

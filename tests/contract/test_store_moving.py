@@ -4,12 +4,14 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
+import optuna
 import pytest
 
 from sweep.coordinator.consistency import check_consistency
 from sweep.coordinator.folders import study_folder
 from sweep.coordinator.inspection import inspect
 from sweep.coordinator.places import is_shared, unmark_copied
+from sweep.coordinator.projecting import project_anew
 from sweep.coordinator.removal import copy_study, remove_study
 from sweep.errors import LedByAnotherError, NotFoundError, UsageError
 from sweep.records import Snapshot
@@ -160,3 +162,17 @@ def test_a_database_tells_how_it_is(store_url):
     assert health.journal_mode == ("wal" if is_file else None)
     assert (health.revision, health.newest) == (newest(), newest())
     assert abs(health.clock_ahead_s) < 5
+
+
+def test_a_study_that_optuna_has_of_its_own_is_neither_replaced_nor_removed(store, study):
+    optuna_engine = optuna.storages.RDBStorage(store.connection_string)
+    theirs = optuna.create_study(study_name=study.name, storage=optuna_engine)
+    theirs.add_trial(optuna.create_trial(value=1.0))
+    optuna_engine.remove_session()
+    optuna_engine.engine.dispose()
+    with pytest.raises(UsageError, match="Optuna has a study lr_bs_opt of its own"):
+        project_anew(store, study)
+    with pytest.raises(UsageError, match="of its own"):
+        copy_study(store, study, store, "here")
+    remove_study(store, study)
+    assert [trial.value for trial in optuna_trials(store.connection_string, study.name)] == [1.0]
