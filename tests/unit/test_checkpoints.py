@@ -13,10 +13,11 @@ from sweep.coordinator.checkpoints import (
     strays,
 )
 from sweep.records import Checkpoint, Direction, Epoch, TrialState
-from sweep.spec.study import CheckpointsSpec, Keep
+from sweep.spec.study import CheckpointsSpec, Keep, StudySpec
 from tests.contract.stored import epoch
 from tests.scripted import scripted_spec
 from tests.snapshots import make_trial
+from tests.study_texts import GOOD, load_text, problems_of
 
 
 def saved(folder: Path, number: int, attempt: int = 1, value: float = 0.5) -> Epoch:
@@ -127,3 +128,19 @@ def test_the_best_trial_is_complete_and_not_excluded():
     assert best_complete(trials, Direction.MAXIMIZE) == trials[1]
     assert best_complete(trials, Direction.MINIMIZE) == trials[0]
     assert best_complete([], Direction.MAXIMIZE) is None
+
+
+def test_the_room_for_checkpoints_is_read_as_any_size(tmp_path):
+    spec = load_text(tmp_path, GOOD + "checkpoints: {max_disk: 1.5TiB}\n")
+    assert spec.checkpoints.max_disk_bytes == 3 * 2**39
+    assert load_text(tmp_path, GOOD).checkpoints.max_disk_bytes is None
+    assert problems_of(tmp_path, GOOD + "checkpoints: {max_disk: 20}\n") == [
+        "11: checkpoints.max_disk is 20; it takes a size with a unit, such as 512MiB or 2GiB: "
+        "add the unit"
+    ]
+
+
+def test_an_older_study_without_the_key_has_no_limit():
+    document = scripted_spec().to_json()
+    del document["checkpoints"]["max_disk_bytes"]
+    assert StudySpec.from_json(document).checkpoints == CheckpointsSpec()
