@@ -23,9 +23,9 @@ class Places:
     cpu: int | None
     memory_limit: int | None
     shares_busy: bool
-    share: str | None
     storage: str | None
     run_dir: str | None
+    share: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

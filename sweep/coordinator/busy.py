@@ -38,6 +38,13 @@ class Busy:
     num_sharing: int = 1
 
 
+def begun(spec: StudySpec, slot: Slot, trial: Trial, ledger: Ledger, folder: StudyFolder) -> Busy:
+    """The slot at work on a trial that has just begun, rid of what an attempt before it left."""
+    kept = kept_for(spec, trial, ledger, folder)
+    kept.begin()
+    return Busy(slot=slot, trial=trial, kept=kept)
+
+
 def kept_for(
     spec: StudySpec, trial: Trial, ledger: Ledger, folder: StudyFolder
 ) -> KeptCheckpoints:

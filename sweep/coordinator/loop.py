@@ -10,9 +10,9 @@ from sweep.coordinator.busy import (
     Busy,
     Verdict,
     assignment_for,
+    begun,
     epoch_from,
     is_current,
-    kept_for,
     note_sharing,
     num_sharing_now,
 )
@@ -39,15 +39,7 @@ from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
 from sweep.spec.study import StudySpec
-from sweep.wire import (
-    Action,
-    Decision,
-    EpochReport,
-    Failed,
-    Finished,
-    Ready,
-    Refusal,
-)
+from sweep.wire import Action, Decision, EpochReport, Failed, Finished, Ready, Refusal
 
 _TICK_S = 1.0
 
@@ -114,9 +106,7 @@ class Loop:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
         place = self._crew.place_of(slot, self._fleet.pid(slot), str(log))
         trial = self._ledger.start(waiting, place)
-        kept = kept_for(self._spec, trial, self._ledger, self._folder)
-        kept.begin()
-        self._busy[slot.index] = Busy(slot=slot, trial=trial, kept=kept)
+        self._busy[slot.index] = begun(self._spec, slot, trial, self._ledger, self._folder)
         note_sharing(self._busy.values())
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
