@@ -3,8 +3,9 @@
 A trial's life; each arrow is one verb of the store, guarded by the state it starts from:
 
     add_trial --> waiting --start_attempt--> running --finish_trial--> complete | pruned | failed
-                     ^                          |
-                     `-------- interrupt -------'
+                     ^                          |                         |
+                     |-------- interrupt -------'                         |
+                     `------------------------- retry --------------------' failed only
 
 An attempt is one try of a trial on one slot. It starts running and ends in the state that it gave
 its trial; an attempt that was cut short ends failed, with its cause, and its trial waits again.
@@ -91,7 +92,8 @@ class Trial:
 
     `value` is the objective at the last epoch, for complete and pruned trials only. `attempt` is
     the number of the latest attempt, counting from 1; 0 before the first. `tuner_attrs` is what
-    the sampler or pruner keeps with the trial. `message` explains a failure in one line.
+    the sampler or pruner keeps with the trial. `message` explains a failure in one line. One that
+    is `excluded` stays visible, but counts in no comparison and teaches the sampler nothing.
     """
 
     number: int
@@ -108,6 +110,7 @@ class Trial:
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    excluded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,24 +203,6 @@ class Lease:
     holder: Holder
     is_current: bool
     expires_in_s: float
-
-
-class RequestKind(StrEnum):
-    """What other commands ask of a study's leader."""
-
-    DRAIN = "drain"
-    KILL = "kill"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """A request to a study's leader that has not been carried out yet."""
-
-    id: int
-    study_id: int
-    kind: RequestKind
-    arguments: Mapping[str, Any]
-    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

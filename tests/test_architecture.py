@@ -115,9 +115,19 @@ def test_the_worker_starts_without_a_database_driver_and_without_optuna():
 def test_importing_a_package_imports_nothing_of_ours():
     for package in (ROOT / "sweep").rglob("__init__.py"):
         body = ast.parse(package.read_text(encoding="utf-8")).body
-        assert not [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)], (
-            package
-        )
+        modules = [node.module or "" for node in body if isinstance(node, ast.ImportFrom)]
+        modules += [
+            alias.name for node in body if isinstance(node, ast.Import) for alias in node.names
+        ]
+        # the standard library's names are for the signatures of the public functions
+        assert {module.partition(".")[0] for module in modules} <= sys.stdlib_module_names, package
+
+
+def test_importing_the_package_loads_nothing_heavy_and_nothing_of_ours():
+    code = "import sweep, sys; print(*(name for name in sys.modules))"
+    loaded = set(run_python("-c", code).stdout.split())
+    assert not {name.partition(".")[0] for name in loaded} & HEAVY
+    assert {name for name in loaded if name.startswith("sweep.")} == set()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -10,6 +10,7 @@ from sweep.coordinator.events import (
     Event,
     StudyLed,
     SweepEnded,
+    TrialChanged,
     TrialFinished,
     TrialInterrupted,
     TrialStarted,
@@ -76,6 +77,7 @@ class Board:
             (sign * trial.value, trial.number)
             for trial in self.trials.values()
             if trial.state is TrialState.COMPLETE
+            and not trial.excluded
             and trial.value is not None
             and math.isfinite(trial.value)
         ]
@@ -151,6 +153,8 @@ def after(board: Board, event: Event, now_s: float) -> Board:
             return replace(freed, slot_times_s=board.slot_times_s + times_s)
         case TrialInterrupted(slot=slot, trial=trial):
             return _changed(board, trial, _without(board.running, slot))
+        case TrialChanged(trial=trial):
+            return _changed(board, trial, board.running)
         case SweepEnded():
             return replace(board, has_ended=True)
         case _:

@@ -13,6 +13,7 @@ from sweep.coordinator.events import (
     Event,
     Notice,
     StudyLed,
+    TrialChanged,
     TrialFinished,
     TrialInterrupted,
     TrialStarted,
@@ -67,6 +68,8 @@ class Lines(AbstractContextManager["Lines"]):
                 tell(finished_line(trial, before.running.get(slot.index), board, now_s))
             case TrialInterrupted(trial=trial, message=message):
                 tell(interrupted_line(trial, message))
+            case TrialChanged(text=text):
+                tell(text)
 
 
 def led_line(board: Board) -> str:

@@ -25,6 +25,7 @@ class Places:
     shares_busy: bool
     storage: str | None
     run_dir: str | None
+    share: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,6 +52,7 @@ def planned(
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,
         shares_busy=places.shares_busy,
+        is_for_group=places.share == "group",
         git_commit=git_commit(path.absolute().parent),
     )
 

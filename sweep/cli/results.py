@@ -32,29 +32,38 @@ FormatOption = Annotated[
 ]
 
 
+TopOption = Annotated[
+    Any, typer.Option(metavar="K", parser=number("--top", Whole(1)), help="How many trials.")
+]
+RankOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="|".join(RANKS),
+        parser=word("--rank", OneOf(RANKS)),
+        help="The best objective, or the least time an epoch, memory or cost.",
+    ),
+]
+BestFormatOption = Annotated[
+    Any,
+    typer.Option(
+        "--format",
+        metavar="|".join(BEST_FORMATS),
+        parser=word("--format", OneOf(BEST_FORMATS)),
+        help="yaml is ready to stand under `training:` in a study file.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--export", metavar="FILE", help="Write the model of the best trial."),
+]
+
+
 def best(
     study: StudyOption,
-    top: Annotated[
-        Any,
-        typer.Option(metavar="K", parser=number("--top", Whole(1)), help="How many trials."),
-    ] = "1",
-    rank: Annotated[
-        Any,
-        typer.Option(
-            metavar="|".join(RANKS),
-            parser=word("--rank", OneOf(RANKS)),
-            help="The best objective, or the least time an epoch, memory or cost.",
-        ),
-    ] = "accuracy",
-    form: Annotated[
-        Any,
-        typer.Option(
-            "--format",
-            metavar="|".join(BEST_FORMATS),
-            parser=word("--format", OneOf(BEST_FORMATS)),
-            help="yaml is ready to stand under `training:` in a study file.",
-        ),
-    ] = "table",
+    top: TopOption = "1",
+    rank: RankOption = "accuracy",
+    form: BestFormatOption = "table",
+    export_to: ModelOption = None,
     storage: StorageOption = None,
 ) -> None:
     """Show the best trials of a study.
@@ -63,10 +72,14 @@ def best(
     """
     from sweep.cli.best_text import best_text, found_best, notes
     from sweep.cli.console import answer, tell, width
+    from sweep.cli.model_export import check_export, export_model
     from sweep.cli.studies import snapshots_of
 
+    model = check_export(export_to, top)
     (snapshot,) = snapshots_of([study], storage)
     rows = found_best(snapshot, rank, top)
+    if model is not None:
+        export_model(snapshot, rows, model)
     answer(best_text(snapshot, rows, form, width()))
     for note in notes(snapshot):
         tell(f"note: {note}")

@@ -6,7 +6,7 @@ import typer
 
 from sweep.cli.values import number, word
 from sweep.spec.key_kinds import Duration, Size
-from sweep.spec.kinds import Whole
+from sweep.spec.kinds import OneOf, Whole
 
 _AT_LEAST_1 = Whole(1)
 
@@ -78,6 +78,15 @@ TrialsPerGpuOption = Annotated[
 ]
 GpusPerTrialOption = Annotated[
     str | None, typer.Option(metavar="N", help="Train each trial on N GPUs together.")
+]
+ShareOption = Annotated[
+    Any,
+    typer.Option(
+        "--share",
+        metavar="group",
+        parser=word("--share", OneOf(("group",))),
+        help="Let your group read and write what is stored.  [default: you alone]",
+    ),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and write nothing.")

@@ -19,6 +19,7 @@ from sweep.cli.run_options import (
     SeedOption,
     SetOption,
     ShareBusyOption,
+    ShareOption,
     TimeoutOption,
     TrialsOption,
     TrialsPerGpuOption,
@@ -43,28 +44,24 @@ def run(
     detach: DetachOption = False,
     trials_per_gpu: TrialsPerGpuOption = None,
     gpus_per_trial: GpusPerTrialOption = None,
+    share: ShareOption = None,
     dry_run: DryRunOption = False,
     storage: StorageOption = None,
     run_dir: RunDirOption = None,
 ) -> None:
     """Run a study; the same command goes on where it was cut short.
 
-    It ends when its budget is used up or its space is exhausted. Ctrl-C lets
-    each running trial end its epoch, a second one ends them at once.
+    Ctrl-C lets each running trial end its epoch, a second one ends them now.
     """
-    from sweep.cli.detaching import detached
     from sweep.cli.places import Places
     from sweep.cli.planning import Changes, planned
-    from sweep.cli.session import describe, lead
+    from sweep.cli.session import describe, start
     from sweep.cli.values import picked
 
     flags = context.params
     changes, places = picked(Changes, flags), picked(Places, flags)
     plan = planned(study, changes, places, add_trials=add_trials, grace_s=grace)
-    if dry_run:
-        raise typer.Exit(describe(plan))
-    begin = detached if detach else lead
-    raise typer.Exit(begin(plan, storage))
+    raise typer.Exit(describe(plan) if dry_run else start(plan, storage, is_detached=detach))
 
 
 def stop(
@@ -80,7 +77,7 @@ def stop(
     """
     from sweep.cli.stopping import stopped
     from sweep.cli.studies import stored, stored_study
-    from sweep.records import RequestKind
+    from sweep.requests import RequestKind
 
     kind = RequestKind.KILL if now else RequestKind.DRAIN
     with stored(storage) as store:

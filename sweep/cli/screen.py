@@ -16,6 +16,7 @@ from sweep.coordinator.events import (
     Event,
     Notice,
     StudyLed,
+    TrialChanged,
     TrialFinished,
     TrialInterrupted,
     TrialStarted,
@@ -81,6 +82,8 @@ class Screen:
                 self._console.print(Text(line, style=_RED))
             case TrialInterrupted(trial=trial, message=message):
                 self._console.print(Text(interrupted_line(trial, message)))
+            case TrialChanged(text=text):
+                self._console.print(Text(text))
 
     def _render(self) -> Group | Text:
         board = self._board

@@ -10,6 +10,7 @@ from sweep.cli.watch import watch
 from sweep.coordinator.events import Notice, StudyLed, SweepEnded
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.session import check_slots, run_study
+from sweep.coordinator.sharing import files_of_ones_own
 from sweep.coordinator.standing import found_standing
 from sweep.errors import NotFoundError
 from sweep.records import Snapshot
@@ -27,6 +28,16 @@ def describe(plan: Plan) -> int:
     check_own_code(plan.spec.recipe)
     answer(plan_text(plan, standing.outline))
     return 0
+
+
+def start(plan: Plan, storage: str | None, *, is_detached: bool) -> int:
+    """Run the plan's study here or in the background, its files for whom the plan says."""
+    with files_of_ones_own(for_group=plan.is_for_group):
+        if is_detached:
+            from sweep.cli.detaching import detached
+
+            return detached(plan, storage)
+        return lead(plan, storage)
 
 
 def lead(plan: Plan, storage: str | None) -> int:

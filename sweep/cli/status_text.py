@@ -61,6 +61,7 @@ def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
     for trial in summary.running if lease is not None else ():
         yield title, _running(trial, summary)
         title = ""
+    yield "excluded", ", ".join(f"trial {number}" for number in summary.excluded)
     title = "failed"
     for failures in summary.failures:
         yield title, _failed(failures)
@@ -134,6 +135,7 @@ def _object(summary: Summary, lease: Lease | None) -> dict[str, Any]:
         "cost": summary.cost,
         "currency": summary.currency if summary.cost is not None else None,
         "best": None if summary.best is None else _best_object(summary.best),
+        "excluded_trials": list(summary.excluded),
         "running_trials": [_running_object(trial) for trial in summary.running],
     }
 

@@ -7,8 +7,10 @@ from sweep import clock
 from sweep.cli.console import tell
 from sweep.cli.studies import living_lease
 from sweep.coordinator.holder import this_process
+from sweep.coordinator.taking import forget_stops
 from sweep.errors import LedByAnotherError, UnusableError
-from sweep.records import Lease, RequestKind, Study
+from sweep.records import Lease, Study
+from sweep.requests import RequestKind
 from sweep.store.store import Store
 
 PATIENCE_S = 15.0
@@ -56,7 +58,6 @@ def _forget_requests(store: Store, study: Study) -> None:
         return
     try:
         with store.lead(study.id, this_process(), _LEASE_S) as leadership:
-            for request in store.pending_requests(study.id):
-                leadership.finish_request(request.id)
+            forget_stops(store, leadership)
     except LedByAnotherError:
         return

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sweep import clock
 from sweep.coordinator.checkpoints import KeptCheckpoints, resumable
-from sweep.coordinator.folders import StudyFolder
+from sweep.coordinator.folders import StudyFolder, refuse_links
 from sweep.coordinator.ledger import Ledger
 from sweep.fleet.slots import Slot, num_cores
 from sweep.records import Epoch, Trial
@@ -38,20 +38,34 @@ class Busy:
     num_sharing: int = 1
 
 
-def kept_for(spec: StudySpec, trial: Trial, ledger: Ledger) -> KeptCheckpoints:
+def begun(spec: StudySpec, slot: Slot, trial: Trial, ledger: Ledger, folder: StudyFolder) -> Busy:
+    """The slot at work on a trial that has just begun, rid of what an attempt before it left."""
+    kept = kept_for(spec, trial, ledger, folder)
+    kept.begin()
+    return Busy(slot=slot, trial=trial, kept=kept)
+
+
+def kept_for(
+    spec: StudySpec, trial: Trial, ledger: Ledger, folder: StudyFolder
+) -> KeptCheckpoints:
     """The checkpoints that a trial has on disk."""
     return KeptCheckpoints(
         spec.checkpoints.keep,
         spec.objective.metric,
         spec.objective.direction,
         ledger.epochs_of(trial.number),
+        folder.trial(trial.number),
     )
 
 
 def assignment_for(
     spec: StudySpec, slot: Slot, trial: Trial, ledger: Ledger, folder: StudyFolder
 ) -> Assignment:
-    """What a worker is told of the current attempt of a trial."""
+    """What a worker is told of the current attempt of a trial.
+
+    Raises UnusableError where a link would lead its files out of the study's folder.
+    """
+    refuse_links(folder, trial.number)
     params = spec.flat_params(trial.params)
     if spec.recipe.train is None and slot.device.uuid is None:
         params = settle_precision(params, ledger.versions)

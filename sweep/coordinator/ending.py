@@ -40,7 +40,10 @@ class Strikes:
     def is_out(self, number: int) -> bool:
         """Count one more attempt that went wrong; whether the trial has had its last."""
         self._counts[number] = self._counts.get(number, 0) + 1
-        return self._counts[number] >= _MAX_ATTEMPTS_WITHOUT_EPOCH
+        if self._counts[number] < _MAX_ATTEMPTS_WITHOUT_EPOCH:
+            return False
+        self.forgive(number)  # somebody may have it tried again
+        return True
 
     def forgive(self, number: int) -> None:
         """The trial has finished an epoch: it gets on."""

@@ -62,6 +62,14 @@ class TrialInterrupted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TrialChanged:
+    """A trial was added or changed because somebody asked for it; `text` says how."""
+
+    trial: Trial
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SweepEnded:
     """Nothing more will happen. `reason` is one line; `exit_code` is the command's."""
 
@@ -70,5 +78,12 @@ class SweepEnded:
 
 
 Event = (
-    Notice | StudyLed | TrialStarted | EpochStored | TrialFinished | TrialInterrupted | SweepEnded
+    Notice
+    | StudyLed
+    | TrialStarted
+    | EpochStored
+    | TrialFinished
+    | TrialInterrupted
+    | TrialChanged
+    | SweepEnded
 )

@@ -37,8 +37,25 @@ class StudyFolder:
         return self.trial(number) / f"attempt-{attempt}.log"
 
 
+def refuse_links(folder: StudyFolder, number: int | None = None) -> None:
+    """Returns when no symbolic link would lead what is written out of the study's folder.
+
+    Looks at the folder itself and at that of a trial. Raises UnusableError. The run folder may be
+    a link: it is the user's own to place.
+    """
+    places = [folder.path, folder.path / "trials"]
+    places += [] if number is None else [folder.trial(number)]
+    for place in places:
+        if place.is_symlink():
+            raise UnusableError(
+                f"{place} is a symbolic link, which is not followed: remove it, or name another "
+                "folder with --run-dir"
+            )
+
+
 def make_folder(folder: StudyFolder) -> None:
-    """The folder is there and can be written. Raises UnusableError."""
+    """The folder is there, no link, and can be written. Raises UnusableError."""
+    refuse_links(folder)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder.path).close()

@@ -10,12 +10,16 @@ from sweep import __version__, clock
 from sweep.coordinator.adoption import adopt
 from sweep.coordinator.budget import spent
 from sweep.coordinator.busy import kept_for
-from sweep.coordinator.holder import is_known_dead, this_process
+from sweep.coordinator.desk import Desk
+from sweep.coordinator.folders import StudyFolder, study_folder
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.overseer import LEASE_S, Overseer
 from sweep.coordinator.plan import Plan
+from sweep.coordinator.projecting import projection_of
+from sweep.coordinator.quota import DiskQuota
 from sweep.coordinator.signals import Signals
+from sweep.coordinator.taking import forget_stops, take_lead
 from sweep.fleet.slots import Slot
 from sweep.records import NewStudy, Study, TrialState
 from sweep.spec.differences import Kind, differences
@@ -34,6 +38,7 @@ class Led:
     spec: StudySpec
     ledger: Ledger
     overseer: Overseer
+    quota: DiskQuota
     elapsed_s: float
 
 
@@ -45,26 +50,29 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
     """
     with open_store(plan.url, create=True, may_wait=signals.are_absent) as store:
         study = store.create_study(_new_study(plan, versions))
-        with _leadership(store, study) as leadership:
-            _forget_old_requests(store, leadership)
+        with take_lead(store, study, LEASE_S) as leadership:
+            forget_stops(store, leadership)
             spec = _settle_spec(plan, store, leadership)
-            with _projection(store, leadership.study, spec) as projection:
-                ledger = _ledger(spec, plan.slots, store, leadership, projection)
+            with projection_of(store, leadership.study) as projection:
+                folder = study_folder(plan.run_folder, spec.study)
+                ledger = ledger_of(spec, plan.slots, folder, store, leadership, projection)
+                ledger.enqueue(spec.enqueue)
                 yield Led(
                     study=leadership.study,
                     spec=spec,
                     ledger=ledger,
-                    overseer=_overseer(plan, signals, store, leadership, spec),
+                    overseer=_overseer(plan, signals, store, leadership, ledger, spec),
+                    quota=DiskQuota(
+                        spec.checkpoints.max_disk_bytes,
+                        direction=spec.objective.direction,
+                        folder=folder,
+                        ledger=ledger,
+                        leadership=leadership,
+                    ),
                     elapsed_s=spent(
                         ledger.attempts.values(), spec.budget, clock.utc_now()
                     ).elapsed_s,
                 )
-
-
-def _forget_old_requests(store: Store, leadership: Leadership) -> None:
-    """What was asked of a leader that is gone is not for this one."""
-    for request in store.pending_requests(leadership.study.id):
-        leadership.finish_request(request.id)
 
 
 def _settle_spec(plan: Plan, store: Store, leadership: Leadership) -> StudySpec:
@@ -85,13 +93,15 @@ def _with_trials(plan: Plan, store: Store, study: Study) -> StudySpec:
     return replace(plan.spec, budget=budget)
 
 
-def _ledger(
+def ledger_of(
     spec: StudySpec,
     slots: Sequence[Slot],
+    folder: StudyFolder,
     store: Store,
     leadership: Leadership,
     projection: Projection,
 ) -> Ledger:
+    """The ledger of a led study, in order: no trial is marked as running any more."""
     ledger = Ledger(
         spec=spec,
         outline=store.outline(leadership.study.id),
@@ -107,39 +117,26 @@ def _ledger(
         limits=MemoryLimits(spec, slots, store, leadership),
     )
     for trial in adopt(ledger):
-        kept_for(spec, trial, ledger).finish(is_complete=trial.state is TrialState.COMPLETE)
-    ledger.enqueue(spec.enqueue)
+        is_complete = trial.state is TrialState.COMPLETE
+        kept_for(spec, trial, ledger, folder).finish(is_complete=is_complete)
     return ledger
 
 
 def _overseer(
-    plan: Plan, signals: Signals, store: Store, leadership: Leadership, spec: StudySpec
+    plan: Plan,
+    signals: Signals,
+    store: Store,
+    leadership: Leadership,
+    ledger: Ledger,
+    spec: StudySpec,
 ) -> Overseer:
     return Overseer(
         signals=signals,
         store=store,
         leadership=leadership,
-        study_id=leadership.study.id,
+        desk=Desk(spec=spec, store=store, leadership=leadership, ledger=ledger),
         budget=spec.budget,
         grace_s=plan.grace_s,
-    )
-
-
-def _leadership(store: Store, study: Study) -> Leadership:
-    lease = store.leader(study.id)
-    replaces = lease.token if lease is not None and is_known_dead(lease.holder) else None
-    return store.lead(study.id, this_process(), LEASE_S, replaces=replaces)
-
-
-def _projection(store: Store, study: Study, spec: StudySpec) -> Projection:
-    specs = store.specs(study.id).items()
-    return Projection(
-        url=store.connection_string,
-        study=study.name,
-        spaces={version: StudySpec.from_json(each).space for version, each in specs},
-        direction=spec.objective.direction,
-        metric=spec.objective.metric,
-        schema_lock=store.schema_lock,
     )
 
 

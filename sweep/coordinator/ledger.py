@@ -11,6 +11,7 @@ from typing import Any
 
 from sweep import clock
 from sweep.coordinator.limits import MemoryLimits
+from sweep.coordinator.open_epochs import OpenEpochs
 from sweep.records import Cause, Epoch, Outline, Params, Trial, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.entries import Place
@@ -48,9 +49,7 @@ class Ledger:
         for trial in outline.trials:
             self._numbers[trial.state].add(trial.number)
         self.attempts = {(each.trial, each.attempt): each for each in outline.attempts}
-        self._epochs: dict[int, dict[int, Epoch]] = {}
-        for epoch in outline.epochs:
-            self._epochs.setdefault(epoch.trial, {})[epoch.epoch] = epoch
+        self._epochs = OpenEpochs(outline.epochs)
         tuner.restore(outline.trials, values)
         projection.restore(outline.trials, values)
 
@@ -84,18 +83,16 @@ class Ledger:
 
     def epochs_of(self, number: int) -> list[Epoch]:
         """The effective epochs of a trial that is not finished, in order."""
-        return [epoch for _, epoch in sorted(self._epochs.get(number, {}).items())]
+        return self._epochs.of(number)
 
     def last_epoch(self, number: int) -> Epoch:
         """The last epoch of the latest attempt that reached one. Raises LookupError for none."""
-        epochs = self._epochs.get(number, {}).values()
-        return sorted(epochs, key=lambda epoch: (epoch.attempt, epoch.epoch))[-1]
+        return self._epochs.latest_first(number)[0]
 
     def last_value(self, number: int) -> float | None:
         """The objective at the last epoch that has it."""
-        epochs = self._epochs.get(number, {}).values()
-        latest_first = sorted(epochs, key=lambda each: (each.attempt, each.epoch), reverse=True)
-        values = [epoch.metrics.get(self._study.metric) for epoch in latest_first]
+        latest_first = self._epochs.latest_first(number)
+        values = (epoch.metrics.get(self._study.metric) for epoch in latest_first)
         return next((value for value in values if value is not None), None)
 
     def running(self) -> list[Trial]:
@@ -113,9 +110,8 @@ class Ledger:
             if dict(params) in enqueued:
                 enqueued.remove(dict(params))
                 continue
-            number = len(self.trials)
-            self._add(number, params, enqueued=True, attrs={})
-            self._tuner.begin(number, params)
+            trial = self._add(len(self.trials), params, enqueued=True, attrs={})
+            self._tuner.begin(trial.number, params)
 
     def ask(self) -> Trial | None:
         """A new waiting trial, or None when the space is exhausted."""
@@ -141,9 +137,7 @@ class Ledger:
     def store_epoch(self, epoch: Epoch) -> bool:
         """Store what an attempt measured; whether no attempt had reached that epoch before."""
         self._leadership.store_epoch(epoch)
-        known = self._epochs.setdefault(epoch.trial, {})
-        is_new = epoch.epoch not in known
-        known[epoch.epoch] = epoch
+        is_new = self._epochs.put(epoch)
         self._projection.put((), (epoch,))
         return is_new
 
@@ -155,9 +149,8 @@ class Ledger:
     def judge(self, epoch: Epoch) -> bool:
         """Whether the pruner stops a trial after an epoch; never after its last one."""
         value = epoch.metrics.get(self._study.metric)
-        if value is None or not self._tuner.report(epoch.trial, epoch.epoch, value):
-            return False
-        if self.is_last(epoch):
+        is_news = value is not None and self._tuner.report(epoch.trial, epoch.epoch, value)
+        if not is_news or self.is_last(epoch):
             return False
         if self._tuner.should_prune(epoch.trial):
             return True  # what the pruner keeps of it is stored with the trial's end
@@ -205,6 +198,19 @@ class Ledger:
         self._note(waiting)
         return waiting
 
+    def take_up(self, trial: Trial) -> None:
+        """A waiting trial that was stored at somebody's request is there like any other."""
+        self._note(trial)
+        self._tuner.begin(trial.number, trial.params)
+
+    def revise(self, trial: Trial, values: Mapping[int, Mapping[int, float]]) -> None:
+        """A finished trial was changed in the store: tuner and projection learn all anew."""
+        if trial.state is TrialState.WAITING:
+            self._epochs.forget(trial.number)
+        self._note(trial)
+        self._tuner.restore(self.trials.values(), values)
+        self._projection.restore(self.trials.values(), values)
+
     def _note(self, trial: Trial) -> None:
         if before := self.trials.get(trial.number):
             self._numbers[before.state].discard(trial.number)
@@ -214,8 +220,7 @@ class Ledger:
 
     def _end_attempt(self, trial: Trial, ended_at: datetime | None) -> None:
         key = trial.number, trial.attempt
-        finished_at = ended_at or clock.utc_now()
-        self.attempts[key] = replace(self.attempts[key], finished_at=finished_at)
+        self.attempts[key] = replace(self.attempts[key], finished_at=ended_at or clock.utc_now())
 
     def _keep_attrs(self, number: int) -> None:
         attrs = self._tuner.attrs(number)

@@ -10,9 +10,9 @@ from sweep.coordinator.busy import (
     Busy,
     Verdict,
     assignment_for,
+    begun,
     epoch_from,
     is_current,
-    kept_for,
     note_sharing,
     num_sharing_now,
 )
@@ -30,6 +30,7 @@ from sweep.coordinator.folders import StudyFolder
 from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
+from sweep.coordinator.quota import DiskQuota
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.suspects import Suspects
 from sweep.coordinator.vigil import Overdue, Step, Vigil
@@ -38,15 +39,7 @@ from sweep.fleet.local import Ended, FleetEvent, LocalFleet, Received
 from sweep.fleet.slots import Slot
 from sweep.records import Epoch, Trial
 from sweep.spec.study import StudySpec
-from sweep.wire import (
-    Action,
-    Decision,
-    EpochReport,
-    Failed,
-    Finished,
-    Ready,
-    Refusal,
-)
+from sweep.wire import Action, Decision, EpochReport, Failed, Finished, Ready, Refusal
 
 _TICK_S = 1.0
 
@@ -63,6 +56,7 @@ class Loop:
         crew: Crew,
         overseer: Overseer,
         folder: StudyFolder,
+        quota: DiskQuota,
     ) -> None:
         self._spec = spec
         self._ledger = ledger
@@ -70,6 +64,7 @@ class Loop:
         self._crew = crew
         self._overseer = overseer
         self._folder = folder
+        self._quota = quota
         self._busy: dict[int, Busy] = {}
         self._outcomes = Outcomes(ledger, overseer, spec.objective.metric)
         self._suspects = Suspects()
@@ -111,9 +106,7 @@ class Loop:
         log = self._folder.log(waiting.number, waiting.attempt + 1)
         place = self._crew.place_of(slot, self._fleet.pid(slot), str(log))
         trial = self._ledger.start(waiting, place)
-        self._busy[slot.index] = Busy(
-            slot=slot, trial=trial, kept=kept_for(self._spec, trial, self._ledger)
-        )
+        self._busy[slot.index] = begun(self._spec, slot, trial, self._ledger, self._folder)
         note_sharing(self._busy.values())
         assignment = assignment_for(self._spec, slot, trial, self._ledger, self._folder)
         self._fleet.send(slot, assignment)
@@ -146,6 +139,7 @@ class Loop:
         match message:
             case EpochReport():
                 yield self._on_epoch(busy, message)
+                yield from self._quota.note(busy.trial.number)
             case Finished():
                 del self._busy[busy.slot.index]
                 self._vigil.ended(busy.slot)
@@ -235,7 +229,7 @@ class Loop:
         if self._dealer.pause.look():
             yield Notice(text=f"there is room again in {self._folder.path}: going on")
         had_ending = self._overseer.ending is not None
-        self._overseer.look(self._ledger.attempts.values())
+        yield from self._overseer.look(self._ledger.attempts.values())
         if self._overseer.must_kill:
             for busy in self._busy.values():
                 self._fleet.kill(busy.slot)

@@ -3,13 +3,16 @@
 Signals, the requests of other commands, the limits of time and money, and the lease.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sweep import clock
 from sweep.coordinator.budget import limit_reached, spent
+from sweep.coordinator.desk import Desk
 from sweep.coordinator.ending import Ending
+from sweep.coordinator.events import Event
 from sweep.coordinator.signals import Signals
-from sweep.records import Attempt, RequestKind
+from sweep.records import Attempt
+from sweep.requests import RequestKind
 from sweep.spec.study import BudgetSpec
 from sweep.store.leadership import Leadership
 from sweep.store.store import Store
@@ -28,7 +31,7 @@ class Overseer:
         signals: Signals,
         store: Store,
         leadership: Leadership,
-        study_id: int,
+        desk: Desk,
         budget: BudgetSpec,
         grace_s: float,
     ) -> None:
@@ -37,7 +40,7 @@ class Overseer:
         self._signals = signals
         self._store = store
         self._leadership = leadership
-        self._study_id = study_id
+        self._desk = desk
         self._budget = budget
         self._grace_s = grace_s
         self._kill_at_s: float | None = None
@@ -50,19 +53,21 @@ class Overseer:
             self.ending = ending
             self._kill_at_s = clock.monotonic_s() + self._grace_s
 
-    def look(self, attempts: Iterable[Attempt]) -> None:
-        """Take in what has happened outside since the last look."""
+    def look(self, attempts: Iterable[Attempt]) -> list[Event]:
+        """Take in what has happened outside since the last look; what is to be told of it."""
+        events: list[Event] = []
         self._heed_signals()
         now = clock.monotonic_s()
         if now >= self._look_at_s:
             self._look_at_s = now + _LOOK_S
-            self._heed_requests()
+            events += self._heed_requests()
             self._heed_budget(attempts)
         if now >= self._renew_at_s:
             self._renew_at_s = now + _RENEW_S
             self._leadership.renew()
         if self._kill_at_s is not None and now >= self._kill_at_s:
             self.must_kill = True
+        return events
 
     def _heed_signals(self) -> None:
         if self._signals.first is not None:
@@ -71,8 +76,11 @@ class Overseer:
         if self._signals.count > 1:
             self.must_kill = True
 
-    def _heed_requests(self) -> None:
-        for request in self._store.pending_requests(self._study_id):
+    def _heed_requests(self) -> Iterator[Event]:
+        for request in self._store.pending_requests(self._leadership.study.id):
+            if not request.kind.is_stop:
+                yield self._desk.carry_out(request)
+                continue
             self.end(Ending(reason="stopped by `sweep stop`", exit_code=0))
             self.must_kill = self.must_kill or request.kind is RequestKind.KILL
             self._leadership.finish_request(request.id)

@@ -10,6 +10,7 @@ from sweep.coordinator.own_code import check_own_code
 from sweep.coordinator.packing import Packing
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
+from sweep.coordinator.sharing import open_to_group, shared_places
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
 from sweep.errors import StorageError, UsageError
@@ -136,6 +137,8 @@ def _lead(
     from sweep.coordinator.loop import Loop
 
     make_folder(folder)
+    if plan.is_for_group:
+        open_to_group(shared_places(plan.run_folder, folder.path, locate(plan.url).path))
     with lead(plan, signals, versions) as led:
         yield StudyLed(
             study=led.study,
@@ -151,4 +154,5 @@ def _lead(
             crew=crew,
             overseer=led.overseer,
             folder=folder,
+            quota=led.quota,
         ).run()

@@ -54,6 +54,12 @@ def installed_gpus() -> tuple[Installed, ...]:
         return tuple(_describe(nvml, nvml.nvmlDeviceGetHandleByIndex(n)) for n in range(count))
 
 
+def driver_version() -> str | None:
+    """The version of the driver; None without one. Raises DeviceError as `installed_gpus` does."""
+    with _open_driver() as nvml:
+        return None if nvml is None else str(nvml.nvmlSystemGetDriverVersion())
+
+
 def installed_part(uuid: str) -> Installed | None:
     """The part of a GPU (MIG) with this UUID. Raises DeviceError as `installed_gpus` does."""
     with _open_driver() as nvml:

@@ -8,8 +8,15 @@ from sweep.spec.kind import MAX_WHOLE, Unfit, number_advice, unfit
 from sweep.spec.kinds import Text, Whole
 
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_UNIT_BYTES = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)(MB|GB|MiB|GiB)")
+_UNIT_BYTES = {
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(MB|GB|TB|MiB|GiB|TiB)")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _EPOCHS = re.compile(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*")
@@ -70,7 +77,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A size of memory as text with a unit; its final form is in bytes."""
+    """A size of memory or disk as text with a unit; its final form is in bytes."""
 
     @property
     def allowed(self) -> str:

@@ -28,6 +28,7 @@ RESERVED_NAMES = frozenset(
         "num_devices",
         "speed_up",
         "efficiency",
+        "excluded",
         "attempt",
         "epoch",
         "host",

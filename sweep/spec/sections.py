@@ -2,7 +2,7 @@
 
 from sweep.records import Direction
 from sweep.space.space import Space
-from sweep.spec.key_kinds import GPU_COUNT, CountOrAuto, Duration, StudyName
+from sweep.spec.key_kinds import GPU_COUNT, CountOrAuto, Duration, Size, StudyName
 from sweep.spec.kind import Kind, found
 from sweep.spec.kinds import Number, OneOf, Text, Whole
 from sweep.spec.pruner_reader import read_pruner
@@ -49,6 +49,7 @@ BUDGET: dict[str, Kind] = {
 CHECKPOINTS: dict[str, Kind] = {
     "every_epochs": Whole(1, 1_000_000),
     "keep": OneOf(("best_and_last", "last", "all", "none")),
+    "max_disk": Size(),
 }
 RESOURCES: dict[str, Kind] = {
     "hang_after": Duration(),
@@ -107,7 +108,9 @@ def read_budget(reader: Reader) -> BudgetSpec:
 
 def read_checkpoints(reader: Reader) -> CheckpointsSpec:
     """How often the state to resume from is saved, and what stays."""
-    return CheckpointsSpec(**reader.section(("checkpoints",), CHECKPOINTS))
+    values = reader.section(("checkpoints",), CHECKPOINTS)
+    limit = {"max_disk_bytes": values.pop("max_disk")} if "max_disk" in values else {}
+    return CheckpointsSpec(**values, **limit)
 
 
 def read_resources(reader: Reader, space: Space | None) -> ResourcesSpec:

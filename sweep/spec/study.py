@@ -89,11 +89,18 @@ class BudgetSpec(_Frozen):
     currency: str = "USD"
 
 
+Keep: TypeAlias = Literal["best_and_last", "last", "all", "none"]
+
+
 class CheckpointsSpec(_Frozen):
-    """How often the state to resume from is saved, and what stays of it."""
+    """How often the state to resume from is saved, and what stays of it.
+
+    Above `max_disk_bytes` those of finished trials go, the oldest first, never the best one's.
+    """
 
     every_epochs: int = 1
-    keep: Literal["best_and_last", "last", "all", "none"] = "best_and_last"
+    keep: Keep = "best_and_last"
+    max_disk_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

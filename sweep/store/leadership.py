@@ -21,7 +21,7 @@ from sweep.records import (
     Trial,
     TrialState,
 )
-from sweep.store import leases, limits, studies, trials
+from sweep.store import leases, limits, requests, studies, trials
 from sweep.store.database import Database
 from sweep.store.entries import Ending, NewTrial, Place
 
@@ -92,7 +92,7 @@ class Leadership:
             enqueued=enqueued,
             tuner_attrs=tuner_attrs or {},
         )
-        return self._write(lambda c: trials.add(c, self.study.id, new))
+        return self.write(lambda c: trials.add(c, self.study.id, new))
 
     def start_attempt(
         self,
@@ -118,7 +118,7 @@ class Leadership:
             log=log,
             num_devices=num_devices,
         )
-        return self._write(
+        return self.write(
             lambda c: trials.start_attempt(c, self.study.id, trial, place, claim=claim)
         )
 
@@ -127,11 +127,11 @@ class Leadership:
 
         Raises StaleAttemptError unless its attempt is the current one of a running trial.
         """
-        self._write(lambda c: trials.store_epoch(c, self.study.id, epoch))
+        self.write(lambda c: trials.store_epoch(c, self.study.id, epoch))
 
     def set_tuner_attrs(self, trial: int, attrs: Mapping[str, Any]) -> None:
         """What the tuner keeps with the trial is exactly `attrs`."""
-        self._write(lambda c: trials.set_tuner_attrs(c, self.study.id, trial, attrs))
+        self.write(lambda c: trials.set_tuner_attrs(c, self.study.id, trial, attrs))
 
     def finish_trial(
         self,
@@ -159,7 +159,7 @@ class Leadership:
             tuner_attrs=tuner_attrs,
             ended_at=ended_at,
         )
-        return self._write(lambda c: trials.finish(c, self.study.id, trial, attempt, ending))
+        return self.write(lambda c: trials.finish(c, self.study.id, trial, attempt, ending))
 
     def interrupt(
         self,
@@ -174,7 +174,7 @@ class Leadership:
 
         Raises StaleAttemptError unless the attempt is the current one of a running trial.
         """
-        return self._write(
+        return self.write(
             lambda c: trials.interrupt(
                 c,
                 self.study.id,
@@ -188,27 +188,43 @@ class Leadership:
 
     def note_fits(self, key: MemoryKey, micro_batch: int) -> None:
         """So many images at once have fitted in memory, for every study that asks."""
-        self._write(lambda c: limits.note_fits(c, key, micro_batch))
+        self.write(lambda c: limits.note_fits(c, key, micro_batch))
 
     def note_too_large(self, key: MemoryKey, micro_batch: int) -> None:
         """So many images at once have not fitted in memory, for every study that asks."""
-        self._write(lambda c: limits.note_too_large(c, key, micro_batch))
+        self.write(lambda c: limits.note_too_large(c, key, micro_batch))
 
-    def finish_request(self, request_id: int) -> None:
-        """The request is carried out and pends no more."""
-        self._write(lambda c: studies.finish_request(c, self.study.id, request_id))
+    def finish_request(self, request_id: int, refusal: str | None = None) -> None:
+        """The request pends no more: it is carried out, or refused for a reason."""
+        self.write(lambda c: requests.finish(c, self.study.id, request_id, refusal=refusal))
+
+    def enqueue(self, request_id: int, new: NewTrial) -> Trial:
+        """A new trial waits, as the request asks. Raises TransitionError as `add_trial` does."""
+        return self.write(lambda c: requests.enqueue(c, self.study.id, request_id, new))
+
+    def set_excluded(self, request_id: int, trial: int, *, excluded: bool) -> Trial:
+        """The finished trial counts for nothing, or again. TransitionError where not finished."""
+        return self.write(
+            lambda c: requests.set_excluded(c, self.study.id, request_id, trial, excluded=excluded)
+        )
+
+    def retry(self, request_id: int, trial: int) -> Trial:
+        """The failed trial waits, to start over. TransitionError where it has not failed."""
+        return self.write(lambda c: requests.retry(c, self.study.id, request_id, trial))
 
     def set_spec(self, spec: Mapping[str, Any], spec_hash: str, space_version: int) -> Study:
         """The study has this spec; a new space version is one higher than the last.
 
         Raises TransitionError for any other space version.
         """
-        self.study = self._write(
+        self.study = self.write(
             lambda c: studies.set_spec(c, self.study.id, spec, spec_hash, space_version)
         )
         return self.study
 
-    def _write(self, change: Callable[[Connection], Answer]) -> Answer:
+    def write(self, change: Callable[[Connection], Answer]) -> Answer:
+        """The answer of a change that is now stored, made while this still leads."""
+
         def fenced(connection: Connection) -> Answer:
             leases.fence(connection, self.study, self.token)
             return change(connection)

@@ -15,12 +15,12 @@ from sweep.records import (
     Epoch,
     Lease,
     Outline,
-    Request,
     Snapshot,
     Study,
     Trial,
     TrialState,
 )
+from sweep.requests import Request
 from sweep.store import rows, schema
 from sweep.store.schema import database_now_s
 
@@ -119,6 +119,14 @@ def epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
     return _epochs(connection, effective_epochs(study_id))
 
 
+def all_epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
+    """Every row, by trial, epoch and attempt."""
+    table = schema.epochs
+    question = select(*(table.c[name] for name in rows.EPOCH_COLUMNS))
+    order = (table.c.trial, table.c.epoch, table.c.attempt)
+    return _epochs(connection, question.where(table.c.study_id == study_id).order_by(*order))
+
+
 def values(connection: Connection, study_id: int, metric: str) -> dict[int, dict[int, float]]:
     """A metric by trial and epoch, from the effective rows in which it is a finite number."""
     found: dict[int, dict[int, float]] = {}
@@ -199,6 +207,12 @@ def pending_requests(connection: Connection, study_id: int) -> list[Request]:
         .order_by(table.c.id)
     )
     return list(map(rows.request_from, connection.execute(question)))
+
+
+def request(connection: Connection, request_id: int) -> Request | None:
+    question = select(schema.requests).where(schema.requests.c.id == request_id)
+    row = connection.execute(question).one_or_none()
+    return None if row is None else rows.request_from(row)
 
 
 @contextmanager

@@ -16,12 +16,11 @@ from sweep.records import (
     Epoch,
     Holder,
     Lease,
-    Request,
-    RequestKind,
     Study,
     Trial,
     TrialState,
 )
+from sweep.requests import Request, RequestKind
 
 
 def to_json(values: Mapping[str, Any]) -> str:
@@ -84,6 +83,7 @@ def trial_from(row: Row[Any]) -> Trial:
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        excluded=row.excluded,
     )
 
 
@@ -174,6 +174,9 @@ def request_from(row: Row[Any]) -> Request:
         kind=RequestKind(row.kind),
         arguments=json.loads(row.arguments),
         created_at=row.created_at,
+        finished_at=row.finished_at,
+        trial=row.trial,
+        refusal=row.refusal,
     )
 
 

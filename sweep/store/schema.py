@@ -25,6 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -142,6 +143,7 @@ trials = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),
+    Column("excluded", Boolean, nullable=False, server_default=false()),
     CheckConstraint(f"state IN ({_STATES})", name="ck_sweep_trials_state"),
 )
 
@@ -235,6 +237,8 @@ requests = Table(
     Column("arguments", Text, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("finished_at", UtcDateTime),
+    Column("trial", Integer),
+    Column("refusal", Text),
     Index("ix_sweep_requests_study", "study_id", "finished_at"),
     sqlite_autoincrement=True,
 )

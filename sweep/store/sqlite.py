@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -74,13 +75,35 @@ def use_write_ahead_log(path: Path) -> None:
 
 def back_up(path: Path, revision: str) -> Path:
     """A complete copy lies beside the file, named after the schema revision that it has."""
-    target = path.with_name(f"{path.name}.backup-{revision}")
+    target = backup_path(path, revision)
     part = path.with_name(f"{target.name}.part")
     part.unlink(missing_ok=True)
     with closing(sqlite3.connect(uri(path), uri=True, timeout=LOCK_TIMEOUT_S)) as source:
         source.execute("VACUUM INTO ?", (str(part),))
     part.replace(target)
     return target
+
+
+def backup_path(path: Path, revision: str) -> Path:
+    """Where the copy lies that is made before the schema is changed from the revision."""
+    return path.with_name(f"{path.name}.backup-{revision}")
+
+
+def copy_online(path: Path, target: Path) -> None:
+    """A complete copy is at the target, whole, with the file's own mode; others may write on."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.touch(mode=0o600, exist_ok=False)
+        with (
+            closing(sqlite3.connect(uri(path), uri=True, timeout=LOCK_TIMEOUT_S)) as source,
+            closing(sqlite3.connect(part)) as copy,
+        ):
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        part.chmod(stat.S_IMODE(path.stat().st_mode))
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

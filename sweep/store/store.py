@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
 
+from sqlalchemy import inspect
+
 from sweep.records import (
     Attempt,
     Epoch,
@@ -13,13 +15,21 @@ from sweep.records import (
     MemoryKey,
     NewStudy,
     Outline,
-    Request,
-    RequestKind,
     Snapshot,
     Study,
     Trial,
 )
-from sweep.store import leadership, limits, migration, reads, sqlite, studies
+from sweep.requests import Request, RequestKind
+from sweep.store import (
+    copying,
+    leadership,
+    limits,
+    migration,
+    reads,
+    requests,
+    sqlite,
+    studies,
+)
 from sweep.store.database import PATIENCE_S, Database
 from sweep.store.leadership import Leadership
 from sweep.store.url import Location, locate
@@ -113,6 +123,10 @@ class Store:
         """Inside, no other process makes tables in the database: for Optuna's own."""
         return migration.schema_lock(self._database)
 
+    def has_table(self, name: str) -> bool:
+        """Whether the database has a table of that name, ours or another's."""
+        return self._database.read(lambda c: inspect(c).has_table(name))
+
     def studies(self) -> list[Study]:
         """Every study, in the order in which they were created."""
         return self._database.read(reads.studies)
@@ -161,6 +175,14 @@ class Store:
         """The requests to the leader that are not carried out yet, the oldest first."""
         return self._database.read(lambda c: reads.pending_requests(c, study_id))
 
+    def request(self, request_id: int) -> Request | None:
+        """A request as it stands now; None where the study was deleted with it."""
+        return self._database.read(lambda c: reads.request(c, request_id))
+
+    def all_epochs(self, study_id: int) -> tuple[Epoch, ...]:
+        """Every row of the study, also those that a later attempt has superseded."""
+        return self._database.read(lambda c: reads.all_epochs(c, study_id))
+
     def too_large(self, key: MemoryKey) -> int | None:
         """The smallest number of images at once that did not fit in memory; None if unknown."""
         return self._database.read(lambda c: limits.too_large(c, key))
@@ -169,13 +191,15 @@ class Store:
         """The study of that name: created now, or the one that has the name already."""
         return self._database.write(lambda c: studies.create(c, new))
 
+    def copy_study(self, study_id: int, target: "Store") -> Study:
+        """The study is in the target too, under the same name. UsageError where it is taken."""
+        return copying.copy_study(self._database, study_id, target._database)
+
     def add_request(
         self, study_id: int, kind: RequestKind, arguments: Mapping[str, Any] | None = None
     ) -> Request:
         """The request waits for the study's leader. Raises NotFoundError."""
-        return self._database.write(
-            lambda c: studies.add_request(c, study_id, kind, arguments or {})
-        )
+        return self._database.write(lambda c: requests.add(c, study_id, kind, arguments or {}))
 
     def lead(
         self, study_id: int, holder: Holder, ttl_s: float, replaces: int | None = None

@@ -1,13 +1,13 @@
-"""Changes of a study as a whole: its creation, its spec, and the requests to its leader."""
+"""Changes of a study as a whole: its creation, its spec, and its end."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, update
 
 from sweep.clock import utc_now
 from sweep.errors import TransitionError
-from sweep.records import NewStudy, Request, RequestKind, Study
+from sweep.records import NewStudy, Study
 from sweep.store import reads, rows, schema
 
 
@@ -63,36 +63,9 @@ def set_spec(
     return reads.study_of(connection, study_id)
 
 
-def add_request(
-    connection: Connection, study_id: int, kind: RequestKind, arguments: Mapping[str, Any]
-) -> Request:
-    """The request waits for the study's leader."""
-    reads.study_of(connection, study_id)
-    table = schema.requests
-    statement = (
-        insert(table)
-        .values(
-            study_id=study_id,
-            kind=kind,
-            arguments=rows.to_json(arguments),
-            created_at=utc_now(),
-        )
-        .returning(*table.c)
-    )
-    return rows.request_from(connection.execute(statement).one())
-
-
-def finish_request(connection: Connection, study_id: int, request_id: int) -> None:
-    """The request is carried out. Twice is no fault. Raises TransitionError for an unknown one."""
-    table = schema.requests
-    is_it = (table.c.id == request_id, table.c.study_id == study_id)
-    statement = (
-        update(table).where(*is_it, table.c.finished_at.is_(None)).values(finished_at=utc_now())
-    )
-    if connection.execute(statement).rowcount == 0:
-        known = connection.scalar(select(table.c.id).where(*is_it))
-        if known is None:
-            raise TransitionError(f"the study has no request {request_id}")
+def remove(connection: Connection, study_id: int) -> None:
+    """Nothing of the study is stored any more: every row of it has gone with it."""
+    connection.execute(delete(schema.studies).where(schema.studies.c.id == study_id))
 
 
 def _add_space(

@@ -67,7 +67,7 @@ def _write_whole(path: Path, data: memoryview) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        with beside.open("wb") as file:
+        with open(beside, "wb", opener=_without_following) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -75,6 +75,11 @@ def _write_whole(path: Path, data: memoryview) -> None:
     finally:
         beside.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def _without_following(path: str, flags: int) -> int:
+    """The file descriptor; a symbolic link that somebody has put there is an error."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Device: whether torch can use one, what it is called, and which versions answer."""
 
 import platform
+from typing import Any
 
 import torch
 
@@ -27,6 +28,27 @@ def device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return _cpu_name() if device.type == "cpu" else device.type
+
+
+def devices_seen() -> dict[str, Any]:
+    """torch's version and CUDA, and the devices that it sees, as plain JSON values.
+
+    Each has a `device` such as cuda:0, and its `name`, or else the `error` for which it is no use.
+    """
+    indices = range(torch.cuda.device_count())
+    names = ("cpu", *(f"cuda:{index}" for index in indices))
+    return {
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "devices": [_seen(name) for name in names],
+    }
+
+
+def _seen(device: str) -> dict[str, str]:
+    try:
+        return {"device": device, "name": check_device(device)}
+    except DeviceError as error:
+        return {"device": device, "error": str(error)}
 
 
 def versions() -> dict[str, str]:

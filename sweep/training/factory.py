@@ -16,10 +16,17 @@ Factory: TypeAlias = Callable[[int, int], nn.Module]
 def load_factory(reference: str) -> Factory:
     """The network builder that `./net.py:build` refers to, under one signature.
 
-    It is called as build(num_classes, in_channels), build(num_classes) or build(), whichever it
-    takes. Raises TrainFunctionError when it is missing, takes none of them, or builds no network.
+    Raises TrainFunctionError when it is missing, and as `checked_factory` does.
     """
-    build = load_object(reference)
+    return checked_factory(load_object(reference), reference)
+
+
+def checked_factory(build: Callable[..., object], reference: str) -> Factory:
+    """A network builder under one signature; errors name it by its reference.
+
+    It is called as build(num_classes, in_channels), build(num_classes) or build(), whichever it
+    takes. Raises TrainFunctionError when it takes none of them, or builds no network.
+    """
     num_arguments = _num_arguments(build, reference)
 
     def checked(num_classes: int, in_channels: int) -> nn.Module:

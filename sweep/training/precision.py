@@ -21,6 +21,11 @@ def dtype_of(precision: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if has_bf16 else torch.float16
 
 
+def name_of(dtype: torch.dtype) -> str:
+    """What a study file calls the type."""
+    return next(name for name, each in _DTYPES.items() if each == dtype)
+
+
 def autocast(dtype: torch.dtype, device: torch.device) -> AbstractContextManager[None]:
     """Within, layers that bear it calculate in `dtype`."""
     return torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32)

@@ -17,6 +17,7 @@ from sweep.spec.recipe import DataSpec, ModelSpec
 from sweep.spec.training import TrainingValues
 from sweep.training.algorithms import deterministic_algorithms, fastest_algorithms
 from sweep.training.dataset import load_dataset
+from sweep.training.evaluated import evaluation_of
 from sweep.training.evaluation import (
     Statistics,
     evaluate,
@@ -116,6 +117,7 @@ class _Run:
         work = work_of(training, device, ranks)
         self._stepper = Stepper(model, training, work, workbench, ranks)
         self._statistics: Statistics = {}
+        self._evaluation = evaluation_of(config.data, self._data, self._normalization, work.dtype)
         self._memory_of_pass_bytes = 0
 
     def restore(self, state: Mapping[str, Any]) -> int:
@@ -125,7 +127,8 @@ class _Run:
 
     def state(self, epoch: int) -> dict[str, Any]:
         """All that a later `restore` needs, and the statistics that the epoch was judged by."""
-        return {"epoch": epoch, "statistics": self._statistics, **self._stepper.state()}
+        judged = {"statistics": self._statistics, "evaluation": self._evaluation}
+        return {"epoch": epoch, **judged, **self._stepper.state()}
 
     def epoch(self, epoch: int) -> dict[str, float]:
         """Trains for one epoch, evaluates, and returns what was measured."""
@@ -206,14 +209,6 @@ def _check_size(batch_size: int, num_images: int, ranks: Ranks) -> None:
             f"batch_size is {batch_size}, too small to be shared by {ranks.count} devices; use "
             "larger batches, or fewer GPUs for a trial"
         )
-
-
-def evaluated_weights(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The weights of a training's state with the statistics that its metrics were measured by.
-
-    Loaded into the model, they give the accuracy that was reported.
-    """
-    return {**state["model"], **state["statistics"]}
 
 
 def _schedule(training: TrainingValues, steps_per_epoch: int) -> Schedule:

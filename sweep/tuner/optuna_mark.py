@@ -2,7 +2,7 @@
 
 from optuna.storages import RDBStorage
 
-from sweep.tuner.optuna_engine import engine_arguments, escaped
+from sweep.tuner.optuna_engine import ExistingTables
 
 _MARK = ("made by", "sweep")
 
@@ -17,11 +17,11 @@ def has_foreign_study(url: str, study: str) -> bool:
     Where they are absent they stay so.
     """
     try:
-        storage = RDBStorage(escaped(url), engine_arguments(url), skip_table_creation=True)
+        storage = ExistingTables(url)
     except Exception:  # no tables of this Optuna's, so no study
         return False
     try:
-        return _is_foreign(storage, study)
+        return is_foreign(storage, study)
     except Exception:  # no such study, or no tables
         return False
     finally:
@@ -29,7 +29,7 @@ def has_foreign_study(url: str, study: str) -> bool:
         storage.engine.dispose()
 
 
-def _is_foreign(storage: RDBStorage, study: str) -> bool:
+def is_foreign(storage: RDBStorage, study: str) -> bool:
     """Whether a study lacks our mark; one without any trial nobody will miss."""
     study_id = storage.get_study_id_from_name(study)
     name, value = _MARK
@@ -39,6 +39,6 @@ def _is_foreign(storage: RDBStorage, study: str) -> bool:
 
 def mark(storage: RDBStorage, study: str) -> None:
     """The study is marked as ours. Raises ForeignStudyError for one that is somebody else's."""
-    if _is_foreign(storage, study):
+    if is_foreign(storage, study):
         raise ForeignStudyError(f"the study {study!r} there was not made by sweep")
     storage.set_study_user_attr(storage.get_study_id_from_name(study), *_MARK)

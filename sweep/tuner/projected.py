@@ -15,6 +15,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.trial import FrozenTrial
+from optuna.trial import TrialState as OptunaState
 
 from sweep.records import Params, ParamValue, Trial, TrialState
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
@@ -53,7 +54,7 @@ def as_optuna(
         index = each.index(trial.params)
         params[each.names[index]] = trial.params[each.name]
         distributions[each.names[index]] = each.distributions[index]
-    state = optuna_state(trial.state, trial.cause)
+    state = OptunaState.FAIL if trial.excluded else optuna_state(trial.state, trial.cause)
     return FrozenTrial(
         number=-1,  # Optuna numbers a trial when it is added
         trial_id=-1,
@@ -70,8 +71,8 @@ def as_optuna(
 
 
 def final_value(trial: Trial) -> float | None:
-    """The value that Optuna's tables hold: for complete and pruned trials only."""
-    has_value = trial.state in (TrialState.COMPLETE, TrialState.PRUNED)
+    """The value that Optuna's tables hold: for complete and pruned trials that count only."""
+    has_value = trial.state in (TrialState.COMPLETE, TrialState.PRUNED) and not trial.excluded
     return trial.value if has_value else None
 
 
@@ -79,6 +80,8 @@ def _user_attrs(trial: Trial) -> dict[str, Any]:
     attrs: dict[str, Any] = {"trial": trial.number, "seed": trial.seed}
     if trial.cause is not None:
         attrs["cause"] = str(trial.cause)
+    if trial.excluded:
+        attrs["excluded"] = True
     return attrs
 
 

@@ -48,10 +48,15 @@ class Tuner:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._space = space
         self._search = search
+        self._direction = direction
+        self._epochs = epochs
+        self._forget()
+
+    def _forget(self) -> None:
         self._study = optuna.create_study(
             study_name=_STUDY_NAME,
-            direction=optuna_direction(direction),
-            pruner=pruner_for(search.pruner, epochs),
+            direction=optuna_direction(self._direction),
+            pruner=pruner_for(self._search.pruner, self._epochs),
         )
         self._num_drawn = 0
         self._trials: dict[int, optuna.Trial] = {}
@@ -60,7 +65,11 @@ class Tuner:
         self._points: Iterator[Params] | None = None
 
     def restore(self, trials: Iterable[Trial], values: Mapping[int, Mapping[int, float]]) -> None:
-        """Take over every trial, in the order of their numbers, with the objective by epoch."""
+        """Know these trials and nothing else; `values` is the objective by trial and epoch.
+
+        Of one that is excluded no more is kept than that its point was tried.
+        """
+        self._forget()
         for trial in sorted(trials, key=lambda trial: trial.number):
             self._add(trial, values.get(trial.number, {}))
             self._num_drawn += not trial.enqueued
@@ -173,6 +182,9 @@ class Tuner:
 
     def _add(self, trial: Trial, values: Mapping[int, float]) -> None:
         state = optuna_state(trial.state, trial.cause)
+        if trial.excluded and trial.state.is_finished:  # samplers and pruners ignore FAIL
+            self._insert(trial.number, trial.params, OptunaState.FAIL, None, {}, {})
+            return
         if trial.state is TrialState.FAILED:
             values = {}
         self._insert(trial.number, trial.params, state, trial.value, values, trial.tuner_attrs)

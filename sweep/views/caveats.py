@@ -18,6 +18,7 @@ def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> l
     complete = [row for row in rows if row.is_complete]
     found = (
         _unfinished(summary),
+        _excluded(rows),
         _selected_on_test(snapshot, len(complete)),
         _few(len(complete)),
         _single_seeds(complete),
@@ -36,6 +37,14 @@ def _unfinished(summary: Summary) -> str | None:
         f"The study is not finished: {show_count(summary.num_finished, 'finished trial')}"
         f"{planned}. The numbers will change."
     )
+
+
+def _excluded(rows: Iterable[TrialRow]) -> str | None:
+    numbers = [str(row.number) for row in rows if row.trial.excluded]
+    if not numbers:
+        return None
+    trials = f"Trial{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+    return f"{trials} {'were' if len(numbers) > 1 else 'was'} set apart by hand and not compared."
 
 
 def _selected_on_test(snapshot: Snapshot, num_complete: int) -> str | None:

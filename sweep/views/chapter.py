@@ -22,7 +22,7 @@ from sweep.views.display import (
 from sweep.views.plan import plan_of
 from sweep.views.ranges import groups_by_range
 from sweep.views.recipe_facts import Facts, origin_facts, recipe_facts, space_facts
-from sweep.views.rows import TrialRow, trial_rows
+from sweep.views.rows import TrialRow, compared, trial_rows
 from sweep.views.series import (
     BatchSizeSeries,
     CurveSeries,
@@ -79,6 +79,7 @@ class Chapter:
 def chapter_of(snapshot: Snapshot) -> Chapter:
     """All that a report says about a study."""
     rows = trial_rows(snapshot)
+    counted = compared(rows)
     summary = summarize(snapshot, None)
     return Chapter(
         name=snapshot.study.name,
@@ -97,9 +98,9 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         origin=origin_facts(snapshot),
         kinds=objective_kinds([snapshot.study.metric]),
         figures=(
-            batch_size_series(snapshot, rows),
-            lr_series(snapshot, rows),
-            curve_series(snapshot, rows),
+            batch_size_series(snapshot, counted),
+            lr_series(snapshot, counted),
+            curve_series(snapshot, counted),
         ),
     )
 

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     RATE = "images/s"
     MONEY = "money"
     MOMENT = "ISO 8601, UTC"
+    FLAG = "true or false"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

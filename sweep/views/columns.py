@@ -96,6 +96,7 @@ TRIALS_AFTER_PARAMS: Columns = (
     _MICRO_BATCH,
     _NUM_SHARING,
     _NUM_DEVICES,
+    _column("excluded", Kind.FLAG, "true where it was set apart by hand; empty otherwise"),
 )
 
 EPOCHS_BEFORE_METRICS: Columns = (
@@ -160,11 +161,7 @@ BY_MEMORY: Columns = (
         Kind.MEMORY,
         "mean over the trials that have an epoch of the memory in use before they began",
     ),
-    _column(
-        "micro_batch",
-        Kind.WHOLE,
-        "the fewest images that went through at once in any of the trials",
-    ),
+    _column("micro_batch", Kind.WHOLE, "the fewest images that went through at once in any trial"),
     _column(
         "num_sharing",
         Kind.WHOLE,

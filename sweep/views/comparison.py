@@ -11,7 +11,7 @@ from sweep.records import ParamValue, Snapshot, Study, TrialState
 from sweep.views.best import ranked
 from sweep.views.display import one_line, show_count
 from sweep.views.plan import plan_of
-from sweep.views.rows import TrialRow, finite
+from sweep.views.rows import TrialRow, compared, finite
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +83,9 @@ class Comparison:
 def controlled(snapshot: Snapshot, param: str) -> Comparison:
     """Whether among the finished trials only this param differs. Raises UsageError if unknown."""
     check_param([snapshot], param)
-    finished = [trial for trial in snapshot.trials if trial.state.is_finished]
+    finished = [
+        trial for trial in snapshot.trials if trial.state.is_finished and not trial.excluded
+    ]
     names = plan_of(snapshot).params
     values = {name: {_key(trial.params.get(name)) for trial in finished} for name in names}
     return Comparison(
@@ -95,9 +97,12 @@ def controlled(snapshot: Snapshot, param: str) -> Comparison:
 
 
 def groups_by(rows: Iterable[TrialRow], param: str, study: Study) -> list[Group]:
-    """A study's rows grouped by the param's exact values: numbers, then text, then inactive."""
+    """A study's rows grouped by the param's exact values: numbers, then text, then inactive.
+
+    Excluded trials are in no group.
+    """
     grouped: dict[object, list[TrialRow]] = {}
-    for row in rows:
+    for row in compared(rows):
         grouped.setdefault(_key(row.param(param)), []).append(row)
     groups = [group_of(each, each[0].param(param), study) for each in grouped.values()]
     return sorted(groups, key=lambda group: sort_key(group.value))

@@ -13,7 +13,7 @@ from itertools import pairwise
 from sweep.records import Study
 from sweep.views.comparison import Group, group_of, groups_by
 from sweep.views.display import show_number
-from sweep.views.rows import TrialRow
+from sweep.views.rows import TrialRow, compared
 
 MAX_VALUES = 12
 _NUM_STEPS = 6
@@ -30,7 +30,7 @@ def groups_by_range(rows: Sequence[TrialRow], param: str, study: Study) -> list[
     if len(numbers) <= MAX_VALUES:
         return groups
     edges = range_edges(min(numbers), max(numbers))
-    grouped = _by_label(rows, param, edges)
+    grouped = _by_label(compared(rows), param, edges)
     return [group_of(members, label, study) for label, members in grouped.items()]
 
 

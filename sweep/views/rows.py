@@ -58,7 +58,7 @@ class TrialRow:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is complete with a value: only such a trial can be the best."""
+        """Whether it is complete with a value and counts: only such a trial can be the best."""
         return is_ranked(self.trial)
 
     def param(self, name: str) -> ParamValue | None:
@@ -78,8 +78,14 @@ def trial_rows(snapshot: Snapshot) -> list[TrialRow]:
 
 
 def is_ranked(trial: Trial) -> bool:
-    """Whether a trial is complete with a finite value: only such a one can be the best."""
-    return trial.state is TrialState.COMPLETE and finite(trial.value) is not None
+    """Whether a trial is complete with a finite value and counts: only such a one can be best."""
+    has_value = trial.state is TrialState.COMPLETE and finite(trial.value) is not None
+    return has_value and not trial.excluded
+
+
+def compared(rows: Iterable[TrialRow]) -> list[TrialRow]:
+    """The rows that count in comparisons: all but those of excluded trials."""
+    return [row for row in rows if not row.trial.excluded]
 
 
 def epochs_by_trial(snapshot: Snapshot | Outline) -> dict[int, list[Epoch]]:

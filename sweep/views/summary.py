@@ -57,6 +57,7 @@ class Summary:
     `counts` has every state. `elapsed_s` is wall time in which any attempt ran; pauses between
     runs are not in it. `slot_hours` adds up all attempts. `epochs_per_trial` and `planned_trials`
     are None where the study file does not say. `epochs_saved` is what pruning left out.
+    `excluded` names the trials that were set apart by hand; `counts` has them too.
     """
 
     study: str
@@ -74,6 +75,7 @@ class Summary:
     epochs_saved: int
     running: tuple[RunningTrial, ...]
     failures: tuple[Failures, ...]
+    excluded: tuple[int, ...]
 
     @property
     def num_finished(self) -> int:
@@ -118,6 +120,7 @@ def summary_of(outline: Outline, now: datetime | None) -> Summary:
         epochs_saved=_epochs_saved(outline, plan),
         running=_running(outline),
         failures=_failures(outline.trials),
+        excluded=tuple(trial.number for trial in outline.trials if trial.excluded),
     )
 
 

@@ -35,7 +35,12 @@ from sweep.views.rows import (
 
 Getters: TypeAlias = Mapping[str, Callable[[Any], object]]
 
-_DTYPES = {Kind.WHOLE: "Int64", Kind.TEXT: "str", Kind.MOMENT: "str"}
+_DTYPES = {
+    Kind.WHOLE: "Int64",
+    Kind.TEXT: "str",
+    Kind.MOMENT: "str",
+    Kind.FLAG: "boolean",
+}
 
 
 def trials_table(snapshots: Sequence[Snapshot]) -> pd.DataFrame:
@@ -134,6 +139,7 @@ _TRIAL_CELLS: Getters = {
     "cause": lambda row: None if row.trial.cause is None else row.trial.cause.value,
     "value": attrgetter("value"),
     "seed": attrgetter("trial.seed"),
+    "excluded": lambda row: True if row.trial.excluded else None,
     "started_at": lambda row: _moment(row.trial.started_at),
     "finished_at": lambda row: _moment(row.trial.finished_at),
 }

@@ -13,13 +13,15 @@ from sweep.worker.disk import is_full
 def redirect_output(path: Path) -> None:
     """Append everything that is printed from now on to a file, also by C code and children.
 
+    A symbolic link in its place is not followed: that is an OSError.
+
     It does so whatever a train function has done to its output before.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.flush()
     path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
     os.dup2(fd, 1)
     os.dup2(fd, 2)
     os.close(fd)

@@ -5,8 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sweep.errors import FencedError, LedByAnotherError, StorageError, SweepError
-from sweep.records import Cause, RequestKind, TrialState
+from sweep.records import Cause, TrialState
+from sweep.requests import RequestKind
+from sweep.store import upkeep
 from sweep.store.database import Database
+from sweep.store.entries import NewTrial
 from sweep.store.store import open_store
 from sweep.store.url import locate
 from tests.contract.stored import ALICE, BOB, add_trial, epoch, new_study, start
@@ -14,6 +17,14 @@ from tests.contract.stored import ALICE, BOB, add_trial, epoch, new_study, start
 EXPIRED_S = -1.0
 """A time to live that is over at once, so that nothing has to wait for it."""
 
+NEW_TRIAL = {
+    "number": 7,
+    "params": {},
+    "seed": 0,
+    "space_version": 1,
+    "enqueued": True,
+    "tuner_attrs": {},
+}
 VERBS = {
     "renew": lambda led: led.renew(),
     "release": lambda led: led.release(),
@@ -29,6 +40,11 @@ VERBS = {
     "interrupt": lambda led: led.interrupt(trial=0, attempt=1, cause=Cause.LOST),
     "finish_request": lambda led: led.finish_request(1),
     "set_spec": lambda led: led.set_spec({}, "", 2),
+    "set_excluded": lambda led: led.set_excluded(1, 0, excluded=True),
+    "retry": lambda led: led.retry(1, 0),
+    "enqueue": lambda led: led.enqueue(1, NewTrial(**NEW_TRIAL)),
+    "forget_checkpoints": lambda led: upkeep.forget_checkpoints(led, ["a.pt"]),
+    "remove_study": upkeep.remove_study,
 }
 
 

@@ -12,8 +12,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
 from sweep.errors import NotFoundError, StorageError
-from sweep.store import migration, schema
+from sweep.store import maintenance, migration, schema
 from sweep.store.database import Database
+from sweep.store.health import health_of
 from sweep.store.store import open_store, validate_url
 from sweep.store.url import locate
 from tests.contract.stored import new_study
@@ -334,3 +335,19 @@ def test_a_file_is_made_for_readers_that_do_not_block_the_writer(sqlite_url):
     ]
     database.close()
     assert settings == [2, 500, 1]
+
+
+def test_an_explicit_upgrade_says_what_it_changed_and_where_the_copy_is(store_url, tmp_path):
+    folder = tmp_path / "first"
+    shutil.copytree(migration.MIGRATIONS, folder)
+    for later in (folder / "versions").glob("r000[2-9]_*.py"):
+        later.unlink()
+    database = Database(locate(store_url))
+    migration.make(database, folder)
+    database.close()
+    done = maintenance.upgrade(store_url)
+    assert (done.before, done.now) == ("0001", HEAD)
+    if store_url.startswith("sqlite"):
+        assert done.backup is not None
+        assert health_of(f"sqlite:///{done.backup}").revision == "0001"
+    assert health_of(store_url).revision == HEAD

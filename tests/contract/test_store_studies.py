@@ -9,7 +9,8 @@ import pytest
 
 from sweep.clock import utc_now
 from sweep.errors import NotFoundError, StaleAttemptError, TransitionError
-from sweep.records import RequestKind, TrialState
+from sweep.records import TrialState
+from sweep.requests import RequestKind
 from sweep.store.store import open_store
 from tests.contract.stored import ALICE, add_trial, epoch, new_study, start
 

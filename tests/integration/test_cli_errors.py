@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.console_script import SWEEP, environment, sweep
+from tests.console_script import SWEEP, answered, environment, sweep
 from tests.filled_store import fill_store
 from tests.snapshots import lr_batch_study
 
@@ -163,6 +163,27 @@ WRONG = [
         2,
         "--train mine is no Python file; write one such as --train mine.py",
     ),
+    (
+        ["trials", "exclude", "--study", "s", "--trial", "-1"],
+        2,
+        "--trial is -1; it takes a whole number of at least 0",
+    ),
+    (
+        ["trials", "enqueue", "--study", "s"],
+        2,
+        "missing option '--params'; see: sweep trials enqueue --help",
+    ),
+    (
+        ["clean", "--study", "s", "--keep", "first"],
+        2,
+        "--keep is the text 'first'; it takes last, best or none",
+    ),
+    (["doctor", "--fix"], 2, "--fix is for one study; name it with --study"),
+    (
+        ["best", "--study", "s", "--top", "2", "--export", "model.pt"],
+        2,
+        "--export writes one model; leave out --top",
+    ),
     # a database that is none of ours: 2 or 4
     (
         [*QUICK, "--storage", "sweep.db"],
@@ -195,6 +216,22 @@ WRONG = [
     (["report", "--study", "quickstart", "-o", "report.html"], 3, NOTHING_STORED),
     (["logs", "--study", "quickstart", "--trial", "0"], 3, NOTHING_STORED),
     (["studies", "list"], 3, NOTHING_STORED),
+    (["studies", "delete", "--study", "quickstart"], 3, NOTHING_STORED),
+    (["trials", "retry", "--study", "quickstart", "--trial", "0"], 3, NOTHING_STORED),
+    (["clean", "--study", "quickstart"], 3, NOTHING_STORED),
+    (["doctor", "--study", "quickstart"], 3, NOTHING_STORED),
+    (["storage", "upgrade"], 3, NOTHING_STORED),
+    (["storage", "backup"], 3, NOTHING_STORED),
+    (
+        ["storage", "backup", "-o", "nix/copy.db"],
+        3,
+        "there is no folder nix; make it, or name another one",
+    ),
+    (
+        ["best", "--study", "s", "--export", "nix/model.pt"],
+        3,
+        "there is no folder nix; make it, or name another one",
+    ),
     (
         ["export", "--study", "s", "-o", "nix/trials.csv"],
         3,
@@ -322,6 +359,70 @@ def test_a_wrong_question_about_a_stored_study_is_one_line(stored, arguments, co
     done = sweep(stored, *arguments)
     assert (done.stderr, done.stdout) == (f"error: {message}\n", "")
     assert done.returncode == code
+
+
+WRONG_CHANGES = [
+    (
+        ["trials", "exclude", "--study", "lr_bs", "--trial", "9"],
+        3,
+        "study lr_bs has no trial 9; it has 0 to 5",
+    ),
+    (
+        ["trials", "retry", "--study", "lr_bs", "--trial", "0"],
+        2,
+        "trial 0 is complete; only a failed trial can be tried again",
+    ),
+    (
+        ["trials", "enqueue", "--study", "lr_bs", "--params", "lr"],
+        2,
+        "--params 'lr' is no name=value; write them as in --params lr=0.1,batch_size=128",
+    ),
+    (
+        ["trials", "enqueue", "--study", "lr_bs", "--params", "lr=0.1,lr=0.2"],
+        2,
+        "--params gives lr twice; give each once",
+    ),
+    (
+        ["trials", "enqueue", "--study", "lr_bs", "--params", "lr=0.1,batchsize=32"],
+        2,
+        "unknown param batchsize; did you mean batch_size?",
+    ),
+    (
+        ["trials", "enqueue", "--study", "lr_bs", "--params", "lr=-1"],
+        2,
+        "--params: lr is -1; it takes a number above 0",
+    ),
+    (
+        ["studies", "delete", "--study", "lr_bs"],
+        2,
+        "delete study lr_bs with 6 trials? Nobody can answer here; give --yes if you are sure",
+    ),
+    (
+        ["studies", "copy", "--study", "lr_bs", "--to", "sqlite:///runs/sweep.db"],
+        2,
+        "there is a study lr_bs in {folder}/runs/sweep.db already; delete that one, or copy to "
+        "another database",
+    ),
+    (
+        ["studies", "copy", "--study", "lr_bs", "--to", "other.db"],
+        2,
+        "other.db is a path; write sqlite:///other.db",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"), WRONG_CHANGES, ids=lambda value: str(value)[:60]
+)
+def test_a_change_that_cannot_be_made_is_one_line_and_changes_nothing(
+    stored, arguments, code, message
+):
+    before = answered(stored, "export", "--study", "lr_bs")
+    done = sweep(stored, *arguments)
+    assert (done.stderr, done.stdout) == (f"error: {message.format(folder=stored)}\n", "")
+    assert done.returncode == code
+    assert answered(stored, "export", "--study", "lr_bs") == before
+    assert [path.name for path in stored.iterdir()] == ["runs"]
 
 
 def test_files_that_are_there_are_never_written_over(tmp_path):

@@ -19,7 +19,7 @@ from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
 
 COMMANDS = (
     "run", "init", "check", "status", "stop", "best", "export", "report", "dashboard", "logs",
-    "studies",
+    "clean", "doctor", "trials", "studies", "storage",
 )  # fmt: skip
 
 
@@ -48,6 +48,23 @@ def test_every_command_explains_itself_in_80_columns(tmp_path):
     for command in COMMANDS:
         text = answered(tmp_path, command, "--help", COLUMNS="80")
         assert text.startswith(f"Usage: sweep {command}")
+        assert max(map(len, text.splitlines())) <= 80
+
+
+GROUPS = {
+    "trials": ("exclude", "include", "retry", "enqueue"),
+    "studies": ("list", "delete", "copy"),
+    "storage": ("upgrade", "backup"),
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_lists_its_commands_and_each_explains_itself(tmp_path, group):
+    listed = answered(tmp_path, group, "--help").partition("Commands:\n")[2]
+    assert tuple(words(line)[0] for line in listed.splitlines()) == GROUPS[group]
+    for command in GROUPS[group]:
+        text = answered(tmp_path, group, command, "--help", COLUMNS="80")
+        assert text.startswith(f"Usage: sweep {group} {command}")
         assert max(map(len, text.splitlines())) <= 80
 
 

@@ -30,7 +30,8 @@ from sweep.errors import (
 )
 from sweep.fleet.devices import Device
 from sweep.fleet.slots import gpu_slots
-from sweep.records import Cause, RequestKind, Snapshot, TrialState
+from sweep.records import Cause, Snapshot, TrialState
+from sweep.requests import RequestKind
 from sweep.space.distributions import Categorical, Constant, Float
 from sweep.space.space import Space
 from sweep.spec.resources import ResourcesSpec

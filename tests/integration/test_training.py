@@ -18,9 +18,10 @@ from sweep.spec.recipe import DataSpec, ModelSpec
 from sweep.spec.training import TrainingValues, resolve_training
 from sweep.training.checkpoint import load_checkpoint, save_checkpoint
 from sweep.training.dataset import load_dataset
+from sweep.training.evaluated import evaluated_weights
 from sweep.training.model import build_model
 from sweep.training.resident import normalization_of
-from sweep.training.train import TrainConfig, evaluated_weights, train
+from sweep.training.train import TrainConfig, train
 from tests.small_images import NUM_TRAIN, small_config, write_small_images
 
 CPU = torch.device("cpu")

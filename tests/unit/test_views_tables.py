@@ -38,7 +38,7 @@ from tests.snapshots import (
 TRIALS = (
     "study,trial,state,cause,value,optimizer,batch_size,lr,test_accuracy,best_test_accuracy,"
     "best_epoch,val_accuracy,epochs,epoch_s,duration_s,images_per_s,peak_memory_mib,cost,device,"
-    "attempts,seed,started_at,finished_at,baseline_memory_mib,micro_batch,num_sharing,num_devices"
+    "attempts,seed,started_at,finished_at,baseline_memory_mib,micro_batch,num_sharing,num_devices,excluded"
 )
 
 
@@ -116,7 +116,7 @@ def test_an_unsuccessful_or_open_trial_has_no_value(state: TrialState) -> None:
 def test_a_waiting_trial_has_params_and_nothing_measured() -> None:
     snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).waiting(lr=0.1).build()
     line = to_csv(trials_table([snapshot])).decode().splitlines()[1]
-    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,,,,,"
+    assert line == "made_up,0,waiting,,,0.1,,,,,0,,,,,,,0,1000,,,,,,,"
 
 
 def test_a_trial_has_the_fewest_images_at_once_and_the_memory_before_it() -> None:

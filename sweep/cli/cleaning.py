@@ -1,0 +1,47 @@
+"""Cleaning: the command that frees the disk of checkpoints that nothing needs."""
+
+from typing import Annotated, Any
+
+import typer
+
+from sweep.cli.options import RunDirOption, StorageOption, StudyOption
+from sweep.cli.values import word
+from sweep.spec.kinds import OneOf
+
+LEFT = ("last", "best", "none")
+
+
+def clean(
+    study: StudyOption,
+    keep: Annotated[
+        Any,
+        typer.Option(
+            metavar="|".join(LEFT),
+            parser=word("--keep", OneOf(LEFT)),
+            help="Of each complete trial the last checkpoint, the best trial's alone, or none.",
+        ),
+    ] = "last",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
+    ] = False,
+    storage: StorageOption = None,
+    run_dir: RunDirOption = None,
+) -> None:
+    """Remove checkpoints of finished trials that nothing needs.
+
+    What a trial needs to go on stays, and so does every number.
+    """
+    from sweep.cli.console import tell
+    from sweep.cli.diagnosis import place_of_runs
+    from sweep.cli.studies import stored, stored_study
+    from sweep.coordinator.cleaning import Left, waste_of
+    from sweep.coordinator.cleaning import clean as cleaned
+    from sweep.coordinator.folders import study_folder
+    from sweep.views.display import show_count
+
+    with stored(storage) as store:
+        found = stored_study(store, study)
+        act = waste_of if dry_run else cleaned
+        waste = act(store, found, study_folder(place_of_runs(run_dir), found.name), Left(keep))
+    size = f"{show_count(len(waste.files), 'checkpoint')}, {waste.num_bytes / 2**20:.1f} MiB"
+    tell(f"would remove {size}" if dry_run else f"removed {size}")

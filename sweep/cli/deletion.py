@@ -1,0 +1,63 @@
+"""Deletion of a study: what is asked before, what is removed, and what is said of it."""
+
+import sys
+from pathlib import Path
+
+import typer
+
+from sweep.cli.console import tell
+from sweep.cli.diagnosis import place_of_runs
+from sweep.coordinator.folders import study_folder
+from sweep.coordinator.places import (
+    is_shared,
+    named_folders,
+    remove_folder,
+    size_bytes,
+    unmark_copied,
+)
+from sweep.coordinator.removal import remove_study
+from sweep.errors import UsageError
+from sweep.records import Study
+from sweep.store.store import Store
+from sweep.views.display import one_line, show_count
+
+_MIB = 2**20
+
+
+def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
+    """Returns when the user has said yes. Raises UsageError where nobody can be asked."""
+    trials = show_count(len(store.trials(study.id)), "trial")
+    folders = [each for each in _folders(store, study, run_dir) if not is_shared(each)]
+    places = "".join(f", and {each} ({size_bytes(each) / _MIB:.1f} MiB)" for each in folders)
+    question = f"delete study {one_line(study.name)} with {trials}{places}?"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody can answer here; give --yes if you are sure")
+    typer.confirm(question, abort=True, err=True)
+
+
+def delete_study(store: Store, study: Study, run_dir: str | None) -> None:
+    """The study is stored no more, and its folders are gone, but those that a copy uses."""
+    folders = _folders(store, study, run_dir)
+    remove_study(store, study)
+    for folder in folders:
+        if is_shared(folder):
+            unmark_copied(folder)
+            tell(f"{folder} stays: a copy of the study uses it")
+        else:
+            remove_folder(folder)
+    tell(f"deleted study {one_line(study.name)}")
+
+
+def copied_text(target: Store, study: Study, where: str) -> str:
+    """What was copied, and where its files are."""
+    trials = show_count(len(target.trials(study.id)), "trial")
+    folders = named_folders(study.name, target.attempts(study.id))
+    files = "".join(f"; its files stay in {folder}" for folder in folders)
+    return f"copied study {one_line(study.name)} with {trials} to {where}{files}"
+
+
+def _folders(store: Store, study: Study, run_dir: str | None) -> list[Path]:
+    """The study's folders: in the run folder, and where its logs are."""
+    own = study_folder(place_of_runs(run_dir), study.name).path
+    named = named_folders(study.name, store.attempts(study.id))
+    return sorted({*([own] if own.is_dir() else []), *named})

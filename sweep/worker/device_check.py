@@ -1,0 +1,15 @@
+"""A look at torch and the devices, in a process of its own: the asking one never loads torch."""
+
+import json
+import sys
+
+
+def main() -> None:
+    """Write what there is to stdout, as one JSON object."""
+    from sweep.training.device import devices_seen
+
+    sys.stdout.write(json.dumps(devices_seen()) + "\n")
+
+
+if __name__ == "__main__":
+    main()
