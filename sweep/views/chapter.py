@@ -22,16 +22,8 @@ from sweep.views.display import (
 from sweep.views.plan import plan_of
 from sweep.views.ranges import groups_by_range
 from sweep.views.recipe_facts import Facts, origin_facts, recipe_facts, space_facts
-from sweep.views.rows import TrialRow, trial_rows
-from sweep.views.series import (
-    BatchSizeSeries,
-    CurveSeries,
-    LrSeries,
-    Nothing,
-    batch_size_series,
-    curve_series,
-    lr_series,
-)
+from sweep.views.rows import TrialRow
+from sweep.views.series.subject import Subject, subject_of
 from sweep.views.summary import Failures, Summary, summarize
 from sweep.views.tables import rows_table
 
@@ -69,16 +61,13 @@ class Chapter:
     space: Facts
     origin: Facts
     kinds: Mapping[str, Kind]
-    figures: tuple[
-        BatchSizeSeries | Nothing,
-        LrSeries | Nothing,
-        CurveSeries | Nothing,
-    ]
+    subject: Subject
 
 
 def chapter_of(snapshot: Snapshot) -> Chapter:
     """All that a report says about a study."""
-    rows = trial_rows(snapshot)
+    subject = subject_of(snapshot)
+    rows = subject.rows
     summary = summarize(snapshot, None)
     return Chapter(
         name=snapshot.study.name,
@@ -96,11 +85,7 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         space=space_facts(snapshot),
         origin=origin_facts(snapshot),
         kinds=objective_kinds([snapshot.study.metric]),
-        figures=(
-            batch_size_series(snapshot, rows),
-            lr_series(snapshot, rows),
-            curve_series(snapshot, rows),
-        ),
+        subject=subject,
     )
 
 
