@@ -78,7 +78,7 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         best=_best(summary),
         caveats=caveats(snapshot, rows, summary),
         leaders=_leaders(snapshot, rows),
-        by_param=_by_param(snapshot, rows),
+        by_param=_by_param(subject),
         trials=_trials(snapshot, rows),
         failures=summary.failures,
         recipe=recipe_facts(snapshot),
@@ -148,11 +148,12 @@ def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     )
 
 
-def _by_param(snapshot: Snapshot, rows: Sequence[TrialRow]) -> list[Table]:
+def _by_param(subject: Subject) -> list[Table]:
     """A table for each param that has more than one value."""
-    tables = []
-    for param in plan_of(snapshot).params:
-        groups = groups_by_range(rows, param, snapshot.study)
+    snapshot, tables = subject.snapshot, []
+    for param in subject.params:
+        is_linear = param in subject.ranged and not subject.is_log(param)
+        groups = groups_by_range(subject.rows, param, snapshot.study, is_linear=is_linear)
         if len(groups) < 2:
             continue
         frame = groups_table(groups, param, by_columns([snapshot]))

@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 from sweep.records import Snapshot
 from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
 from sweep.views.columns import kind_of_column
-from sweep.views.display import one_line, show_moment
+from sweep.views.display import one_line, shorten, show_moment
 from sweep.views.formats import is_text_column, shown_columns
 from sweep.views.gallery import GALLERY, Blank, Drawing, draw, draw_studies
 from sweep.views.markup import Markup, element, joined
@@ -119,7 +119,7 @@ def _compared(chapters: Sequence[Chapter]) -> Markup:
     drawn = draw_studies([chapter.subject for chapter in chapters])
     if isinstance(drawn, Blank):
         return element("p", f"{drawn.title}: {drawn.reason}.", class_="soft")
-    return element("section", element("h2", drawn.title), _figure(drawn, 0))
+    return element("section", element("h2", "Several studies"), _figure(drawn, 0))
 
 
 def _plot(figure: Any, name: str) -> Markup:
@@ -147,7 +147,12 @@ def _table(table: Table, chapter: Chapter) -> Markup:
     classes = ["text" if is_text_column(table.frame, name) else "number" for name in names]
     cells = shown_columns(table.frame, chapter.kinds)
     head = [
-        element("th", _breakable(one_line(name)), class_=side, title=str(kind_of_column(name)))
+        element(
+            "th",
+            _breakable(shorten(one_line(name), _SHORT)),
+            class_=side,
+            title=f"{one_line(name)}: {kind_of_column(name)}",
+        )
         for name, side in zip(names, classes, strict=True)
     ]
     rows = [

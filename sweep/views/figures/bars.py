@@ -18,7 +18,7 @@ _PATTERNS = {
     TrialState.FAILED: "/",
     TrialState.RUNNING: ".",
 }
-_MANY_BARS = 400
+_FEW_BARS = 25
 _UUID_HEAD = len("GPU-") + 8
 _UNITS = ((172_800, "d", 86_400), (7_200, "h", 3_600), (120, "min", 60))
 
@@ -58,13 +58,15 @@ def timeline_figure(series: TimelineSeries) -> go.Figure:
         row_heights=[1 - 90 / height, 90 / height],
     )
     for state, bars in _by_state(series.bars):
-        figure.add_trace(_bars(bars, state, size_s, unit), row=1, col=1)
+        edge = 1.0 if len(series.bars) <= _FEW_BARS * lanes else 0.0
+        figure.add_trace(_bars(bars, state, size_s, unit, edge), row=1, col=1)
     figure.add_trace(_in_use(series, size_s), row=2, col=1)
     styled(figure, height).update_layout(barmode="overlay", bargap=0)
     names = _lane_names(series.lanes)
     figure.update_yaxes(row=1, col=1, tickvals=list(range(lanes)), ticktext=names, showgrid=False)
     figure.update_yaxes(row=1, col=1, range=[lanes - 0.4, -0.6], title_text="slot")
-    figure.update_yaxes(row=2, col=1, title_text="in use", range=[0, lanes * 1.1], nticks=4)
+    figure.update_yaxes(row=2, col=1, title_text="in use", range=[0, lanes * 1.1])
+    figure.update_yaxes(row=2, col=1, dtick=max(lanes // 2, 1))
     since = f"time since {show_moment(series.start)} ({unit})"
     return figure.update_xaxes(row=2, col=1, title_text=since)
 
@@ -79,8 +81,7 @@ def _by_state(bars: Iterable[Bar]) -> list[tuple[TrialState, list[Bar]]]:
     return [(state, members) for state, members in groups if members]
 
 
-def _bars(bars: list[Bar], state: TrialState, size_s: float, unit: str) -> Any:
-    edge = 0.0 if len(bars) > _MANY_BARS else 1.0
+def _bars(bars: list[Bar], state: TrialState, size_s: float, unit: str, edge: float) -> Any:
     return go.Bar(
         base=[rounded(bar.start_s / size_s) for bar in bars],
         x=[rounded((bar.end_s - bar.start_s) / size_s) for bar in bars],

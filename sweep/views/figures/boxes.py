@@ -13,6 +13,7 @@ from sweep.views.figures.style import (
     STATE_SYMBOLS,
     by_state,
     even_ticks,
+    jitter,
     label,
     on_screen,
     rounded,
@@ -26,6 +27,7 @@ from sweep.views.series.studies import StudiesSeries, StudyLine
 
 _MANY = 2
 _BOX_WIDTH = 0.4
+_NARROW = 12
 
 
 def boxes_figure(series: BoxSeries) -> go.Figure:
@@ -52,7 +54,7 @@ def studies_figure(series: StudiesSeries) -> go.Figure:
     figure.update_xaxes(title_text="finished trials", row=1, col=1)
     figure.update_xaxes(title_text="slot time (h)", row=1, col=2)
     names = [study.name for study in series.studies]
-    figure.update_xaxes(title_text="study", **even_ticks(names), row=1, col=3)
+    figure.update_xaxes(title_text="study", **even_ticks(names, _NARROW), row=1, col=3)
     figure.update_yaxes(title_text=f"best so far: {label(series.metric)}")
     figure.update_yaxes(title_text=label(series.metric), row=1, col=3)
     return styled(figure)
@@ -83,7 +85,7 @@ def box_traces(box: Box, place: int, metric: str) -> list[Any]:
     )
     return spread + [
         go.Scatter(
-            x=[rounded(place + 0.33 + 0.09 * _jitter(point)) for point in points],
+            x=[rounded(place + 0.33 + 0.09 * jitter(point.trial)) for point in points],
             y=[rounded(on_screen(metric, point.y)) for point in points],
             customdata=[[point.trial] for point in points],
             mode="markers",
@@ -135,11 +137,6 @@ def _shapes(groups: Iterable[Iterable[Point]]) -> list[Any]:
         for state in TrialState
         if state in present
     ]
-
-
-def _jitter(point: Point) -> float:
-    """Between -1 and 1, the same for a trial each time; by the golden ratio, so evenly."""
-    return 2 * (point.trial * 0.6180339887 % 1) - 1
 
 
 def _color(place: int) -> str:

@@ -26,6 +26,7 @@ _DASHES = {TrialState.FAILED: "dot", TrialState.RUNNING: "dash", TrialState.WAIT
 _ORDER = (TrialState.PRUNED, TrialState.FAILED, TrialState.RUNNING, TrialState.COMPLETE)
 
 _CurvePoint = tuple[int | None, float | None, int | None]
+_FEW = 10
 _GAP: _CurvePoint = (None, None, None)
 
 
@@ -39,7 +40,7 @@ def curves_figure(series: CurveSeries) -> go.Figure:
         if curve.is_best:
             figure.add_trace(_best_trace(curve, series.metric))
     last = 1 + max(epoch for curve in series.curves for epoch in curve.epochs)
-    figure.update_xaxes(title_text="epoch", range=[0, last + 0.5], dtick=_tick_step(last))
+    figure.update_xaxes(title_text="epoch", range=[0.5, last + 0.5], dtick=_tick_step(last))
     figure.update_yaxes(title_text=label(series.metric))
     return styled(figure)
 
@@ -58,7 +59,8 @@ def history_figure(series: HistorySeries) -> go.Figure:
         figure.add_trace(_failed_trace(series))
     if series.best:
         figure.add_trace(_stairs(series))
-    figure.update_xaxes(title_text="trial")
+    last = max((point.trial for point in series.points), default=0)
+    figure.update_xaxes(title_text="trial", dtick=1 if last < _FEW else None)
     figure.update_yaxes(title_text=label(series.metric))
     return styled(figure)
 

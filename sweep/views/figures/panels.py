@@ -23,13 +23,15 @@ from sweep.views.series.axis import Axis
 from sweep.views.series.param_panels import Panel, PanelSeries
 from sweep.views.series.trade_offs import TradeOff, TradeOffSeries
 
+_NARROW = 24
+
 
 def panels_figure(series: PanelSeries) -> go.Figure:
     """A panel for each measure: a point for each trial, and the means."""
     figure = _side_by_side([_panel_traces(panel, series.axis) for panel in series.panels])
     for column, panel in enumerate(series.panels, start=1):
         figure.update_yaxes(title_text=label(panel.measure), row=1, col=column)
-    figure.update_xaxes(**axis_look(series.axis))
+    figure.update_xaxes(**axis_look(series.axis, _NARROW))
     return styled(figure)
 
 
@@ -37,7 +39,10 @@ def trade_offs_figure(series: TradeOffSeries) -> go.Figure:
     """The objective against time, memory and cost; a line joins what nothing beats."""
     figure = _side_by_side([_trade_off_traces(each, series.metric) for each in series.panels])
     for column, panel in enumerate(series.panels, start=1):
-        figure.update_xaxes(title_text=label(panel.measure, series.currency), row=1, col=column)
+        is_one = len({point.x for point in panel.points}) == 1
+        look = {"rangemode": "tozero" if is_one else "normal"}
+        title = label(panel.measure, series.currency)
+        figure.update_xaxes(title_text=title, **look, row=1, col=column)
     figure.update_yaxes(title_text=label(series.metric))
     return styled(figure)
 

@@ -6,7 +6,7 @@ dark one. Plotly reads its labels as HTML: every text from a user is escaped her
 """
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -50,6 +50,7 @@ _MEASURES = {
     "peak_memory_mib": ("peak memory", "MiB"),
     "lr": ("learning rate (lr)", ""),
 }
+_MANY_POINTS = 50
 _MAX_LABEL = 40
 _MAX_TICK = 18
 _MAX_TICKS = 24
@@ -71,7 +72,7 @@ def styled(figure: go.Figure, height: int = HEIGHT) -> go.Figure:
         showlegend=True,
     )
     figure.update_xaxes(gridcolor=_GRID, zeroline=False, automargin=True)
-    return figure.update_yaxes(gridcolor=_GRID, zeroline=False, automargin=True)
+    return figure.update_yaxes(gridcolor=_GRID, zeroline=False, automargin=True, title_standoff=10)
 
 
 def markers(
@@ -88,18 +89,38 @@ def markers(
     """
     state = points[0].state
     x_name, axis = x
+    size, opacity = _weight(len(points))
     return go.Scatter(
-        x=[rounded(on_screen(x_name, point.x)) for point in points],
+        x=[
+            rounded(on_screen(x_name, point.x) + _aside(axis, point.trial, len(points)))
+            for point in points
+        ],
         y=[rounded(on_screen(y_measure, point.y)) for point in points],
         customdata=[[point.trial, *_label_at(axis, point.x)] for point in points],
         mode="markers",
         name=name,
-        marker={"symbol": STATE_SYMBOLS[state], "size": 9, "color": color, "opacity": 0.85},
+        marker={"symbol": STATE_SYMBOLS[state], "size": size, "color": color, "opacity": opacity},
         hovertemplate=f"trial %{{customdata[0]}}, {state}"
         f"<br>{plain(x_name)} {_shown_x(axis)}{unit(x_name)}"
         f"<br>{plain(y_measure)} %{{y:.5~g}}{unit(y_measure)}",
         hoverlabel={"namelength": 0},
     )
+
+
+def _weight(num_points: int) -> tuple[float, float]:
+    """Size in pixels and opacity of markers, so that many of them remain a cloud."""
+    return (9, 0.85) if num_points <= 200 else (7, 0.7) if num_points <= 600 else (5, 0.6)
+
+
+def _aside(axis: Axis | None, trial: int, num_points: int) -> float:
+    """Many points of one label stand a little beside each other."""
+    is_crowded = axis is not None and axis.is_even and num_points > _MANY_POINTS
+    return 0.16 * jitter(trial) if is_crowded else 0.0
+
+
+def jitter(trial: int) -> float:
+    """Between -1 and 1, the same for a trial each time; by the golden ratio, so evenly."""
+    return 2 * (trial * 0.6180339887 % 1) - 1
 
 
 def _label_at(axis: Axis | None, place: float) -> list[str]:
@@ -117,25 +138,29 @@ def by_state(points: Iterable[Point]) -> list[tuple[TrialState, list[Point]]]:
     return [(state, members) for state, members in groups if members]
 
 
-def axis_look(axis: Axis) -> dict[str, Any]:
-    """What plotly is told of a param's axis: its title, scale and ticks."""
-    title = {"title_text": label(axis.param)}
+def axis_look(axis: Axis, width: int = _MAX_LABEL) -> dict[str, Any]:
+    """What plotly is told of a param's axis: its title, scale and ticks.
+
+    `width` is how many letters of a title have room.
+    """
+    title = {"title_text": escape(shorten(unescape(label(axis.param)), width))}
     if axis.is_even:
-        return title | even_ticks(axis.labels)
+        return title | even_ticks(axis.labels, width // 2)
     if not axis.is_log:
         return title
     return title | log_ticks(axis.low, axis.high)
 
 
-def even_ticks(labels: Sequence[str]) -> dict[str, Any]:
+def even_ticks(labels: Sequence[str], width: int = _MAX_TICK) -> dict[str, Any]:
     """Ticks of an axis on which labels stand evenly; of very many only some are written."""
     step = -(-len(labels) // _MAX_TICKS)
     places = list(range(0, len(labels), step))
     return {
         "tickvals": places,
-        "ticktext": [escape(shorten(one_line(labels[place]), _MAX_TICK)) for place in places],
+        "ticktext": [escape(shorten(one_line(labels[place]), width)) for place in places],
         "range": [-0.5, len(labels) - 0.5],
         "showgrid": False,
+        "ticklabeloverflow": "allow",
     }
 
 

@@ -132,15 +132,18 @@ def _merged(bars: Iterable[Bar], gap_s: float) -> list[Bar]:
     kept: list[Bar] = []
     for bar in bars:
         last = kept[-1] if kept else None
-        if last and last.lane == bar.lane and bar.start_s - last.end_s <= gap_s:
-            is_alike = last.state is bar.state or bar.end_s - bar.start_s < gap_s
-            if is_alike:
-                kept[-1] = replace(
-                    last, end_s=bar.end_s, last_trial=bar.last_trial, count=last.count + bar.count
-                )
-                continue
-        kept.append(bar)
+        if last is not None and _is_joined(last, bar, gap_s):
+            count = last.count + bar.count
+            kept[-1] = replace(last, end_s=bar.end_s, last_trial=bar.last_trial, count=count)
+        else:
+            kept.append(bar)
     return kept
+
+
+def _is_joined(last: Bar, bar: Bar, gap_s: float) -> bool:
+    """Whether two bars after each other look like one: close, and alike or too short to matter."""
+    is_close = last.lane == bar.lane and bar.start_s - last.end_s <= gap_s
+    return is_close and (last.state is bar.state or bar.end_s - last.start_s <= gap_s)
 
 
 def steps_of(spans: Iterable[tuple[float, float]]) -> list[tuple[float, int]]:
