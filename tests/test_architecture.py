@@ -26,6 +26,8 @@ DOORS = {
     "sklearn": {"training"},
     "pandas": {"views"},
     "plotly": {"views"},
+    "kaleido": {"views"},
+    "openpyxl": {"views"},
     "typer": {"cli"},
     "rich": {"cli"},
     "ruamel": {"spec"},

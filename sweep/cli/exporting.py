@@ -13,11 +13,15 @@ from sweep.views.columns import objective_kinds
 from sweep.views.comparison import controlled
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.latex import to_tex
 from sweep.views.plan import plan_of
 from sweep.views.rows import trial_rows
 from sweep.views.selection import table_of, with_columns
 from sweep.views.sharing import unequal_sharing
 from sweep.views.text_table import to_text
+from sweep.views.workbook import to_xlsx
+
+_FORMS = {".json": "json", ".md": "md", ".tex": "tex", ".txt": "table", ".xlsx": "xlsx"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +43,7 @@ class ExportFlags:
 def form_of(output: str | None) -> str:
     """The format that a file's ending asks for; csv for any other, and for stdout."""
     ending = "" if output is None else Path(output).suffix.lower()
-    return {".json": "json", ".md": "md", ".txt": "table"}.get(ending, "csv")
+    return _FORMS.get(ending, "csv")
 
 
 def check_flags(flags: ExportFlags) -> None:
@@ -48,6 +52,8 @@ def check_flags(flags: ExportFlags) -> None:
         raise UsageError("--by and --table are both given; give one of them")
     if flags.bom and flags.form != "csv":
         raise UsageError(f"--bom is for csv; leave it out with --format {flags.form}")
+    if flags.form == "xlsx" and flags.path is None:
+        raise UsageError("xlsx is no text: write it to a file, such as -o trials.xlsx")
     if flags.path is not None:
         check_place(flags.path)
 
@@ -69,6 +75,10 @@ def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> b
             text = to_json(frame)
         case "md":
             text = to_markdown(frame, kinds)
+        case "tex":
+            text = to_tex(frame, kinds)
+        case "xlsx":
+            return to_xlsx(frame, kinds)
         case _:
             text = to_text(frame, width, kinds)
     return text.encode(errors="backslashreplace")

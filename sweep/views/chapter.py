@@ -26,6 +26,7 @@ from sweep.views.rows import TrialRow
 from sweep.views.series.subject import Subject, subject_of
 from sweep.views.summary import Failures, Summary, summarize
 from sweep.views.tables import rows_table
+from sweep.views.unfinished import unfinished
 
 TOP = 10
 MAX_LISTED = 200
@@ -52,6 +53,7 @@ class Chapter:
     headline: str
     facts: Facts
     best: Facts
+    unfinished: list[str]
     caveats: list[str]
     leaders: Table | None
     by_param: list[Table]
@@ -76,6 +78,7 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         headline=_headline(summary),
         facts=_facts(summary),
         best=_best(summary),
+        unfinished=unfinished(snapshot, summary),
         caveats=caveats(snapshot, rows, summary),
         leaders=_leaders(snapshot, rows),
         by_param=_by_param(subject),

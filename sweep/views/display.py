@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from sweep.records import Params, ParamValue
@@ -102,6 +102,11 @@ def show_moment(moment: datetime) -> str:
 def show_count(count: int, noun: str) -> str:
     """A count with its noun: 1 trial, 2 trials."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def show_list(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,6 @@ from sweep.views.formats import is_text_column, shown_columns
 from sweep.views.gallery import GALLERY, Blank, Drawing, draw, draw_studies
 from sweep.views.markup import Markup, element, joined
 from sweep.views.recipe_facts import Facts
-from sweep.views.summary import Failures
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -72,8 +71,9 @@ def _chapter(chapter: Chapter, index: int) -> Markup:
         _cards(chapter.best, "facts best"),
         _cards(chapter.facts, "facts"),
         _caveats(chapter.caveats),
+        _listed("Not finished", chapter.unfinished),
         *_tables([chapter.leaders] if chapter.leaders else [], chapter),
-        _failures(chapter.failures),
+        _listed("Failures", [failure_line(each) for each in chapter.failures]),
         *_figures(chapter, index),
         *_tables(chapter.by_param, chapter),
         *_background(chapter),
@@ -91,9 +91,9 @@ def _caveats(lines: Iterable[str]) -> str:
     return element("ul", *items, class_="caveats") if items else ""
 
 
-def _failures(failures: Sequence[Failures]) -> str:
-    items = [element("li", failure_line(each)) for each in failures]
-    return joined([element("h3", "Failures"), element("ul", *items)]) if items else ""
+def _listed(title: str, lines: Iterable[str]) -> str:
+    items = [element("li", line) for line in lines]
+    return joined([element("h3", title), element("ul", *items)]) if items else ""
 
 
 def _figures(chapter: Chapter, index: int) -> list[str]:
