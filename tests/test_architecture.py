@@ -122,6 +122,11 @@ def test_importing_a_package_imports_nothing_of_ours():
         )
 
 
+def test_importing_sweep_in_a_notebook_loads_nothing_heavy():
+    unwanted = roots_loaded_by("sweep") & (HEAVY | {"typer", "rich", "pydantic"})
+    assert not unwanted
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_and_its_functions_are_short(path):
     source = path.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ A figure is numbers first (views/series), then a picture (views/figures).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
@@ -35,6 +35,8 @@ from sweep.views.series.studies import studies_series
 from sweep.views.series.subject import Subject
 from sweep.views.series.timeline import timeline_series
 from sweep.views.series.trade_offs import trade_off_series
+
+Figure: TypeAlias = go.Figure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,3 +195,10 @@ def draw_studies(subjects: Sequence[Subject]) -> Drawing | Blank:
     return Drawing(
         name=STUDIES, title=title, caption=captions.studies(series), figure=studies_figure(series)
     )
+
+
+def figure_of(drawn: Drawing | Blank) -> Figure:
+    """The figure alone. Raises UsageError with the reason when there is nothing to draw."""
+    if isinstance(drawn, Blank):
+        raise UsageError(f"no figure {drawn.name}: {drawn.reason}")
+    return drawn.figure
