@@ -6,8 +6,10 @@ from pathlib import Path
 
 from sweep.cli.console import answer_bytes, tell
 from sweep.cli.files import check_place, write_whole
+from sweep.coordinator.folders import folder_name
 from sweep.errors import UsageError
 from sweep.records import Snapshot
+from sweep.spec.log_reader import LOGS
 from sweep.views.by_table import by_table
 from sweep.views.columns import objective_kinds
 from sweep.views.comparison import controlled
@@ -39,6 +41,11 @@ class ExportFlags:
     def path(self) -> Path | None:
         return None if self.output is None else Path(self.output)
 
+    @property
+    def is_log(self) -> bool:
+        """Whether the format is one of another program's logs, a folder and no table."""
+        return self.form in LOGS
+
 
 def form_of(output: str | None) -> str:
     """The format that a file's ending asks for; csv for any other, and for stdout."""
@@ -52,10 +59,43 @@ def check_flags(flags: ExportFlags) -> None:
         raise UsageError("--by and --table are both given; give one of them")
     if flags.bom and flags.form != "csv":
         raise UsageError(f"--bom is for csv; leave it out with --format {flags.form}")
+    if flags.is_log:
+        _check_log(flags)
+        return
     if flags.form == "xlsx" and flags.path is None:
         raise UsageError("xlsx is no text: write it to a file, such as -o trials.xlsx")
     if flags.path is not None:
         check_place(flags.path)
+
+
+def _check_log(flags: ExportFlags) -> None:
+    if flags.path is None:
+        raise UsageError(f"{flags.form} is a folder: name one with -o {flags.form}")
+    if flags.table is not None or flags.by is not None or flags.columns is not None:
+        raise UsageError(f"--format {flags.form} has every trial whole; leave out the other flags")
+    if flags.path.exists() and not flags.path.is_dir():
+        raise UsageError(f"{flags.path} is a file; name a folder for {flags.form}")
+
+
+def log_elsewhere(snapshots: Sequence[Snapshot], flags: ExportFlags) -> None:
+    """The folder has the studies in the other program's form, one run a trial.
+
+    Raises UnusableError when its library is not installed, or cannot write there.
+    """
+    from sweep.trackers.entries import entries_of
+    from sweep.trackers.opening import explained, open_tracker
+
+    assert flags.path is not None
+    several = len(snapshots) > 1
+    for snapshot in snapshots:
+        study = snapshot.study
+        folder = flags.path / folder_name(study.name) if several else flags.path
+        with explained(flags.form):
+            tracker = open_tracker(flags.form, study.name, study.metric, folder)
+            for entry in entries_of(snapshot):
+                tracker.put(entry)
+            tracker.close()
+    tell(f"wrote {flags.path}")
 
 
 def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> bytes:

@@ -11,7 +11,7 @@ from sweep.spec.kinds import OneOf, Whole
 RANKS = ("accuracy", "time", "memory", "cost")
 TABLES = ("trials", "epochs", "attempts")
 BEST_FORMATS = ("table", "yaml", "json")
-FORMATS = ("csv", "table", "json", "md", "tex", "xlsx")
+FORMATS = ("csv", "table", "json", "md", "tex", "xlsx", "tensorboard", "mlflow", "wandb")
 
 TableOption = Annotated[
     Any,
@@ -27,7 +27,7 @@ FormatOption = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         parser=word("--format", OneOf(FORMATS)),
-        help="table fits the terminal; all others are whole.  [default: the file's, or csv]",
+        help="table fits the terminal, the last three fill a folder.  [default: csv]",
     ),
 ]
 
@@ -92,14 +92,24 @@ def export(
 ) -> None:
     """Write a table of trials, epochs, attempts, or by one param."""
     from sweep.cli.console import width
-    from sweep.cli.exporting import ExportFlags, check_flags, deliver, exported, form_of
+    from sweep.cli.exporting import (
+        ExportFlags,
+        check_flags,
+        deliver,
+        exported,
+        form_of,
+        log_elsewhere,
+    )
     from sweep.cli.studies import snapshots_of
 
     flags = ExportFlags(
         table=table, by=by, columns=columns, form=form or form_of(output), output=output, bom=bom
     )
     check_flags(flags)
-    deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
+    if flags.is_log:
+        log_elsewhere(snapshots_of(studies, storage), flags)
+    else:
+        deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
 
 
 def report(

@@ -12,6 +12,7 @@ from sweep.coordinator.plan import Plan
 from sweep.coordinator.refusal import refused
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
+from sweep.coordinator.tracked import tracked
 from sweep.errors import StorageError, UsageError
 from sweep.fleet.gauges import Gauges
 from sweep.fleet.local import Ended, LocalFleet, Received
@@ -140,11 +141,12 @@ def _lead(
             trials_wanted=led.spec.budget.trials,
             elapsed_s=led.elapsed_s,
         )
-        yield from Loop(
+        loop = Loop(
             spec=led.spec,
             ledger=led.ledger,
             fleet=fleet,
             crew=crew,
             overseer=led.overseer,
             folder=folder,
-        ).run()
+        )
+        yield from tracked(loop.run(), led.spec, folder.path)

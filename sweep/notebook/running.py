@@ -53,22 +53,8 @@ def run(
     """
     if threading.current_thread() is not threading.main_thread():
         raise UsageError("sweep.run wants Python's main thread, which an interrupt reaches")
-    asked = Changes(
-        name=name,
-        trials=_text(trials),
-        timeout=timeout,
-        max_cost=_text(max_cost),
-        seed=_text(seed),
-        settings=[f"{key}={json.dumps(value)}" for key, value in (changes or {}).items()],
-    )
-    places = Places(
-        gpus=_gpus(gpus),
-        cpu=cpu,
-        memory_limit=None,
-        shares_busy=False,
-        storage=storage,
-        run_dir=None if run_dir is None else str(run_dir),
-    )
+    asked = _changes(name, trials, timeout, max_cost, seed, changes or {})
+    places = _places(gpus, cpu, storage, run_dir)
     with _study_file(study) as file, _named(file, study):
         plan = planned(file, asked, places, add_trials=add_trials, grace_s=_GRACE_S)
     return _run(plan, storage)
@@ -85,6 +71,40 @@ def _run(plan: "Plan", storage: str | None) -> LoadedStudy:
     if ended.exit_code > 128:
         raise KeyboardInterrupt(ended.reason)
     return load(plan.spec.study, storage)
+
+
+def _changes(
+    name: str | None,
+    trials: int | None,
+    timeout: str | None,
+    max_cost: float | None,
+    seed: int | None,
+    others: Mapping[str, Any],
+) -> Changes:
+    return Changes(
+        name=name,
+        trials=_text(trials),
+        timeout=timeout,
+        max_cost=_text(max_cost),
+        seed=_text(seed),
+        settings=[f"{key}={json.dumps(value)}" for key, value in others.items()],
+    )
+
+
+def _places(
+    gpus: str | int | Sequence[int | str] | None,
+    cpu: int | None,
+    storage: str | None,
+    run_dir: str | Path | None,
+) -> Places:
+    return Places(
+        gpus=_gpus(gpus),
+        cpu=cpu,
+        memory_limit=None,
+        shares_busy=False,
+        storage=storage,
+        run_dir=None if run_dir is None else str(run_dir),
+    )
 
 
 def _text(value: float | None) -> str | None:

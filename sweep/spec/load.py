@@ -9,6 +9,7 @@ from sweep.spec.checks import Draft, check_draft, check_keys_once
 from sweep.spec.document import BROKEN, Document, parse_document
 from sweep.spec.find import find_study_file as find_study_file
 from sweep.spec.kind import found
+from sweep.spec.log_reader import read_log
 from sweep.spec.overrides import apply_overrides
 from sweep.spec.reader import Reader
 from sweep.spec.recipe_reader import data_kinds, model_kinds, read_num_train_images, read_recipe
@@ -102,6 +103,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
     enqueue = read_enqueue(reader, space, given_training)
     checkpoints = read_checkpoints(reader)
     resources = read_resources(reader, space)
+    log = read_log(reader)
     check_draft(reader, draft, is_own)
     if objective is None or space is None:
         return None
@@ -117,6 +119,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
         budget=draft.budget,
         checkpoints=checkpoints,
         resources=resources,
+        log=log,
     )
 
 
