@@ -2,6 +2,7 @@
 
 import os
 import struct
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -228,3 +229,13 @@ def test_the_others_take_a_whole_study(
     assert runs["1"].data.metrics["final/test_accuracy"] == 0.92
     assert {runs["2"].info.status, runs["3"].info.status} == {"KILLED", "FAILED"}
     assert runs["2"].data.tags["sweep.state"] == str(TrialState.PRUNED)
+
+
+def test_tensorboard_is_written_without_loading_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from sweep.trackers.opening import open_tracker\n"
+        f"open_tracker('tensorboard', 's', 'm', pathlib.Path({str(tmp_path)!r}))\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
