@@ -9,6 +9,7 @@ from sweep.records import Params, ParamValue
 from sweep.views.columns import Kind, is_accuracy
 
 MISSING = ""
+_UUID_HEAD = len("GPU-") + 8
 
 
 def show(value: object, kind: Kind, decimals: int | None = None) -> str:
@@ -97,6 +98,12 @@ def show_cost(cost: float, currency: str | None) -> str:
 def show_moment(moment: datetime) -> str:
     """A moment in UTC to the second: 2026-12-01 07:03:14 UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def show_device(device: str) -> str:
+    """A device as short as it can be told apart: of a GPU's UUID the first eight digits."""
+    is_uuid = device.startswith(("GPU-", "MIG-"))
+    return one_line(device[:_UUID_HEAD] if is_uuid else device)
 
 
 def show_count(count: int, noun: str) -> str:
