@@ -20,6 +20,7 @@ from sweep.views.columns import (
     TRIALS_AFTER_PARAMS,
     TRIALS_BEFORE_PARAMS,
 )
+from sweep.views.gallery import gallery_markdown
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -28,6 +29,7 @@ TABLES = {
     "training keys": training_table(),
     "trial columns": columns_markdown((*TRIALS_BEFORE_PARAMS, *TRIALS_AFTER_PARAMS)),
     "by columns": columns_markdown((*BY, *BY_MEMORY)),
+    "figures": gallery_markdown(),
 }
 
 
@@ -89,7 +91,7 @@ def test_the_study_file_in_the_readme_parses(tmp_path: Path) -> None:
 
 
 def test_the_training_function_in_the_readme_is_a_generator() -> None:
-    (text,) = _blocks("python")
+    (text,) = (block for block in _blocks("python") if block.startswith("def train"))
     (function,) = ast.parse(text).body
     assert any(isinstance(node, ast.Yield) for node in ast.walk(function))
 

@@ -115,7 +115,7 @@ def _running(trial: RunningTrial, summary: Summary, span: Span) -> str:
     done = 0 if trial.epoch is None else trial.epoch + 1
     whole = "" if summary.epochs_per_trial is None else f" of {summary.epochs_per_trial}"
     value = "" if trial.value is None else f", {show_metric(summary.metric, trial.value)}"
-    curve = sparkline(trial.values, span, _CURVE)
+    curve = sparkline(trial.values, span, _CURVE).strip()
     where = "" if trial.device is None else f" on {show_device(trial.device)}"
     done_so_far = f"epoch {done}{whole}{value}{' ' if curve else ''}{curve}"
     return f"trial {trial.number}{where}, {done_so_far}: {show_params(trial.params)}"

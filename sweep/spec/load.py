@@ -90,13 +90,12 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
     space = read_space(reader, is_own)
     given_training = reader.mapping(("training",), TRAINING_KINDS)
     check_keys_once(reader, given_training)
-    default_sampler = "grid" if reader.has(("configurations",)) else "tpe"
     draft = Draft(
         recipe=recipe,
         objective=objective,
         space=space,
         training=training,
-        search=read_search(reader, default_sampler),
+        search=read_search(reader, "grid" if reader.has(("configurations",)) else "tpe"),
         budget=read_budget(reader),
         num_images=read_num_train_images(reader, recipe.data),
     )

@@ -202,3 +202,12 @@ def figure_of(drawn: Drawing | Blank) -> Figure:
     if isinstance(drawn, Blank):
         raise UsageError(f"no figure {drawn.name}: {drawn.reason}")
     return drawn.figure
+
+
+def gallery_markdown() -> str:
+    """The figures as a Markdown table for the documentation."""
+    rows = [f"| `{kind.name}` | {kind.title} | {kind.needs} |" for kind in GALLERY]
+    several = f"| `{STUDIES}` | Studies compared | two studies or more with one objective |"
+    return "\n".join(
+        ("| figure | what it shows | what it needs |", "|---|---|---|", *rows, several)
+    )
