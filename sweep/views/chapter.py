@@ -155,7 +155,7 @@ def _by_param(subject: Subject) -> list[Table]:
     """A table for each param that has more than one value."""
     snapshot, tables = subject.snapshot, []
     for param in subject.params:
-        is_linear = param in subject.ranged and not subject.is_log(param)
+        is_linear = subject.is_log(param) is False
         groups = groups_by_range(subject.rows, param, snapshot.study, is_linear=is_linear)
         if len(groups) < 2:
             continue

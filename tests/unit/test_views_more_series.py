@@ -208,6 +208,8 @@ def test_a_contour_of_two_scales_is_square() -> None:
     assert isinstance(series, ContourSeries)
     assert {series.x_axis.param, series.y_axis.param} == {"lr", "momentum"}
     assert len(series.ys) == len(series.xs)
+    scales = {axis.param: axis.is_log for axis in (series.x_axis, series.y_axis)}
+    assert scales == {"lr": True, "momentum": False}  # as they were searched
 
 
 def test_a_contour_says_what_it_takes() -> None:

@@ -68,11 +68,17 @@ def test_few_numbers_stand_evenly_and_many_on_a_scale() -> None:
     assert many.place(0) is None
 
 
+def test_few_numbers_of_a_range_lie_on_its_scale() -> None:
+    axis = axis_of("momentum", [0.1, 0.9], is_log=False)
+    assert (axis.is_even, axis.is_log, axis.low, axis.high) == (False, False, 0.1, 0.9)
+
+
 def test_a_scale_is_logarithmic_only_over_much_and_above_zero() -> None:
     assert not scale_axis("x", [1.0, 19.0]).is_log
     assert scale_axis("x", [1.0, 19.0], is_log=True).is_log
     assert scale_axis("x", [1.0, 21.0]).is_log
     assert not scale_axis("x", [0.0, 21.0], is_log=True).is_log
+    assert not scale_axis("x", [1.0, 21.0], is_log=False).is_log
 
 
 def test_a_share_of_an_axis_and_a_place_on_it_are_inverse() -> None:

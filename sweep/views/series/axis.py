@@ -74,15 +74,18 @@ def even_axis(param: str, values: Iterable[ParamValue | None]) -> Axis:
     return Axis(param=param, labels=tuple(labels), low=0, high=high, is_log=False, places=places)
 
 
-def axis_of(param: str, values: Iterable[ParamValue | None], *, is_log: bool = False) -> Axis:
+def axis_of(
+    param: str, values: Iterable[ParamValue | None], *, is_log: bool | None = None
+) -> Axis:
     """An axis that has a place for each of the values that is not missing.
 
-    Numbers lie on a scale, logarithmic where that is asked for or they span more than a factor
-    of 20, unless some are not above 0; few of them, and all that is no number, lie evenly.
+    Numbers lie on a scale, logarithmic as asked for, and never where some are not above 0. Where
+    nothing is asked for, few numbers lie evenly, as all does that is no number, and a scale is
+    logarithmic where they span more than a factor of 20.
     """
     known = [value for value in values if value is not None]
     numbers = [float(v) for v in known if not isinstance(v, str | bool) and math.isfinite(v)]
-    if len(numbers) < len(known) or len(set(numbers)) <= (0 if is_log else MAX_EVEN):
+    if len(numbers) < len(known) or len(set(numbers)) <= (MAX_EVEN if is_log is None else 0):
         return even_axis(param, known)
     low, high = min(numbers), max(numbers)
     return Axis(
@@ -90,18 +93,23 @@ def axis_of(param: str, values: Iterable[ParamValue | None], *, is_log: bool = F
         labels=(),
         low=low,
         high=high,
-        is_log=low > 0 and (is_log or high / low > _LOG_SPAN),
+        is_log=_is_log(low, high, is_log),
     )
 
 
-def scale_axis(param: str, values: Iterable[ParamValue | None], *, is_log: bool = False) -> Axis:
+def scale_axis(
+    param: str, values: Iterable[ParamValue | None], *, is_log: bool | None = None
+) -> Axis:
     """As `axis_of`, but numbers lie on a scale however few they are."""
     known = [value for value in values if value is not None]
     if not known or any(isinstance(value, str | bool) for value in known):
         return even_axis(param, known)
     low, high = float(min(known)), float(max(known))
-    is_log = low > 0 and (is_log or high / low > _LOG_SPAN)
-    return Axis(param=param, labels=(), low=low, high=high, is_log=is_log)
+    return Axis(param=param, labels=(), low=low, high=high, is_log=_is_log(low, high, is_log))
+
+
+def _is_log(low: float, high: float, asked: bool | None) -> bool:
+    return low > 0 and (high / low > _LOG_SPAN if asked is None else asked)
 
 
 def label_of(value: ParamValue) -> str:

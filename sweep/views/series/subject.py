@@ -41,9 +41,14 @@ class Subject:
         """The param's value in each trial."""
         return [row.param(param) for row in self.rows]
 
-    def is_log(self, param: str) -> bool:
-        """Whether the param is searched on a log scale, or is the learning rate."""
-        return param == "lr" or param in self.log_params
+    def is_log(self, param: str) -> bool | None:
+        """Whether the param is searched on a log scale; None where its values are a list.
+
+        The learning rate always is: its values are compared by their ratios.
+        """
+        if param == "lr" or param in self.log_params:
+            return True
+        return False if param in self.ranged else None
 
 
 def subject_of(snapshot: Snapshot, *, param: str | None = None, by: str | None = None) -> Subject:
