@@ -296,6 +296,17 @@ def test_attempts_that_overlap_on_one_device_have_lanes_of_their_own() -> None:
     assert [lane.device for lane in series.lanes] == ["cpu", "cpu"]
 
 
+def test_an_attempt_that_failed_although_its_trial_did_not_was_cut_short() -> None:
+    snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).complete(0.5, lr=0.1).build()
+    failed = SnapshotBuilder(make_spec({"lr": [0.1]})).failed(lr=0.1).build()
+    trial = replace(snapshot.trials[0], attempt=2)
+    lost = make_attempt(trial, state=TrialState.FAILED, finished_at=START + seconds(5))
+    again = make_attempt(trial, attempt=2, started_at=START + seconds(6))
+    resumed = replace(with_attempts(snapshot, lost, again), trials=(trial,))
+    assert [bar.ending for bar in timeline(resumed).bars] == ["cut short", "complete"]
+    assert [bar.ending for bar in timeline(failed).bars] == ["failed"]
+
+
 def test_very_many_attempts_are_merged_and_none_is_lost() -> None:
     snapshot = slots_study()
     attempts = [

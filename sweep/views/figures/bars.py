@@ -8,16 +8,24 @@ from plotly.subplots import make_subplots
 
 from sweep.records import TrialState
 from sweep.views.display import show_moment
-from sweep.views.figures.style import BLUE, STATE_COLORS, rounded, styled, text
+from sweep.views.figures.style import BLUE, PURPLE, STATE_COLORS, rounded, styled, text
 from sweep.views.series.importance import ImportanceSeries
-from sweep.views.series.timeline import Bar, Lane, TimelineSeries
+from sweep.views.series.timeline import CUT_SHORT, Bar, Lane, TimelineSeries
 
-_PATTERNS = {
-    TrialState.COMPLETE: "",
-    TrialState.PRUNED: "x",
-    TrialState.FAILED: "/",
-    TrialState.RUNNING: ".",
+_LOOKS = {
+    **{
+        state.value: (STATE_COLORS[state], pattern)
+        for state, pattern in (
+            (TrialState.COMPLETE, ""),
+            (TrialState.PRUNED, "x"),
+            (TrialState.FAILED, "/"),
+            (TrialState.RUNNING, "."),
+        )
+    },
+    CUT_SHORT: (PURPLE, "-"),
 }
+"""The colour and the pattern of each ending."""
+
 _FEW_BARS = 25
 _UUID_HEAD = len("GPU-") + 8
 _UNITS = ((172_800, "d", 86_400), (7_200, "h", 3_600), (120, "min", 60))
@@ -57,9 +65,9 @@ def timeline_figure(series: TimelineSeries) -> go.Figure:
         vertical_spacing=0.06,
         row_heights=[1 - 90 / height, 90 / height],
     )
-    for state, bars in _by_state(series.bars):
+    for ending, bars in _by_ending(series.bars):
         edge = 1.0 if len(series.bars) <= _FEW_BARS * lanes else 0.0
-        figure.add_trace(_bars(bars, state, size_s, unit, edge), row=1, col=1)
+        figure.add_trace(_bars(bars, ending, size_s, unit, edge), row=1, col=1)
     figure.add_trace(_in_use(series, size_s), row=2, col=1)
     styled(figure, height).update_layout(barmode="overlay", bargap=0)
     names = _lane_names(series.lanes)
@@ -75,27 +83,28 @@ def _time_unit(span_s: float) -> tuple[float, str]:
     return next(((size, unit) for least, unit, size in _UNITS if span_s >= least), (1, "s"))
 
 
-def _by_state(bars: Iterable[Bar]) -> list[tuple[TrialState, list[Bar]]]:
+def _by_ending(bars: Iterable[Bar]) -> list[tuple[str, list[Bar]]]:
     kept = list(bars)
-    groups = [(state, [bar for bar in kept if bar.state is state]) for state in _PATTERNS]
-    return [(state, members) for state, members in groups if members]
+    groups = [(ending, [bar for bar in kept if bar.ending == ending]) for ending in _LOOKS]
+    return [(ending, members) for ending, members in groups if members]
 
 
-def _bars(bars: list[Bar], state: TrialState, size_s: float, unit: str, edge: float) -> Any:
+def _bars(bars: list[Bar], ending: str, size_s: float, unit: str, edge: float) -> Any:
+    color, pattern = _LOOKS[ending]
     return go.Bar(
         base=[rounded(bar.start_s / size_s) for bar in bars],
         x=[rounded((bar.end_s - bar.start_s) / size_s) for bar in bars],
         y=[bar.lane for bar in bars],
         orientation="h",
         width=0.7,
-        name=str(state),
+        name=ending,
         customdata=[[bar.first_trial, _told(bar)] for bar in bars],
         marker={
-            "color": STATE_COLORS[state],
-            "pattern": {"shape": _PATTERNS[state], "size": 5},
+            "color": color,
+            "pattern": {"shape": pattern, "size": 5},
             "line": {"color": "rgba(255, 255, 255, 0.8)", "width": edge},
         },
-        hovertemplate=f"%{{customdata[1]}}, {state}<br>from %{{base:.4~g}} {unit}, "
+        hovertemplate=f"%{{customdata[1]}}, {ending}<br>from %{{base:.4~g}} {unit}, "
         f"for %{{value:.4~g}} {unit}",
         hoverlabel={"namelength": 0},
     )

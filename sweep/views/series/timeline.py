@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sweep.records import Attempt, TrialState
+from sweep.records import Attempt, Trial, TrialState
 from sweep.views.rows import attempt_end, epochs_by_trial
 from sweep.views.series.parts import Nothing
 from sweep.views.series.subject import Subject
 
+CUT_SHORT = "cut short"
 MAX_BARS = 3_000
 MAX_STEPS = 4_000
 
@@ -17,13 +18,14 @@ MAX_STEPS = 4_000
 class Bar:
     """One attempt on a lane, in seconds since the study's first; or several that merge.
 
-    Of very many attempts, those that follow each other closely and ended alike are one bar.
+    `ending` is the attempt's state, or cut short where its trial was to go on. Of very many
+    attempts, those that follow each other closely and ended alike are one bar.
     """
 
     lane: int
     start_s: float
     end_s: float
-    state: TrialState
+    ending: str
     first_trial: int
     last_trial: int
     count: int
@@ -61,7 +63,9 @@ def timeline_series(subject: Subject) -> TimelineSeries | Nothing:
     start = attempts[0].started_at
     spans = _spans(subject, attempts, start)
     span_s = max(end for _, end in spans)
-    lanes, bars = _laid_out(attempts, spans)
+    trials = {trial.number: trial for trial in subject.snapshot.trials}
+    endings = [_ending(attempt, trials.get(attempt.trial)) for attempt in attempts]
+    lanes, bars = _laid_out(attempts, spans, endings)
     busy_s = [
         sum(bar.end_s - bar.start_s for bar in bars if bar.lane == n) for n in range(len(lanes))
     ]
@@ -89,31 +93,40 @@ def _spans(
 
 
 def _laid_out(
-    attempts: Sequence[Attempt], spans: Sequence[tuple[float, float]]
+    attempts: Sequence[Attempt], spans: Sequence[tuple[float, float]], endings: Sequence[str]
 ) -> tuple[list[Lane], list[Bar]]:
     """A lane for each device, or several where attempts overlap on it; sorted by host, device."""
     ends: dict[tuple[str, str, int], float] = {}
-    placed: list[tuple[tuple[str, str, int], Attempt, tuple[float, float]]] = []
-    for attempt, (begin, end) in zip(attempts, spans, strict=True):
+    placed: list[tuple[tuple[str, str, int], int]] = []
+    for index, (attempt, (begin, end)) in enumerate(zip(attempts, spans, strict=True)):
         place = 0
         while ends.get((attempt.host, attempt.device, place), begin) > begin:
             place += 1
         key = (attempt.host, attempt.device, place)
         ends[key] = end
-        placed.append((key, attempt, (begin, end)))
+        placed.append((key, index))
     order = {key: lane for lane, key in enumerate(sorted(ends))}
     lanes = [Lane(host=host, device=device, used=0.0) for host, device, _ in sorted(ends)]
-    return lanes, [_bar(order[key], attempt, span) for key, attempt, span in placed]
+    return lanes, [
+        _bar(order[key], attempts[index].trial, spans[index], endings[index])
+        for key, index in placed
+    ]
 
 
-def _bar(lane: int, attempt: Attempt, span: tuple[float, float]) -> Bar:
+def _ending(attempt: Attempt, trial: Trial | None) -> str:
+    """How an attempt ended: one that failed although its trial did not was cut short."""
+    is_last = trial is None or (attempt.attempt == trial.attempt and trial.state.is_finished)
+    return CUT_SHORT if attempt.state is TrialState.FAILED and not is_last else attempt.state.value
+
+
+def _bar(lane: int, trial: int, span: tuple[float, float], ending: str) -> Bar:
     return Bar(
         lane=lane,
         start_s=span[0],
         end_s=span[1],
-        state=attempt.state,
-        first_trial=attempt.trial,
-        last_trial=attempt.trial,
+        ending=ending,
+        first_trial=trial,
+        last_trial=trial,
         count=1,
     )
 
@@ -143,7 +156,7 @@ def _merged(bars: Iterable[Bar], gap_s: float) -> list[Bar]:
 def _is_joined(last: Bar, bar: Bar, gap_s: float) -> bool:
     """Whether two bars after each other look like one: close, and alike or too short to matter."""
     is_close = last.lane == bar.lane and bar.start_s - last.end_s <= gap_s
-    return is_close and (last.state is bar.state or bar.end_s - last.start_s <= gap_s)
+    return is_close and (last.ending == bar.ending or bar.end_s - last.start_s <= gap_s)
 
 
 def steps_of(spans: Iterable[tuple[float, float]]) -> list[tuple[float, int]]:
