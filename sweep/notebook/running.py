@@ -11,7 +11,8 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from sweep.cli.console import tell
-from sweep.cli.planning import Changes, Places, planned
+from sweep.cli.places import Places
+from sweep.cli.planning import Changes, planned
 from sweep.cli.watch import watch
 from sweep.coordinator.events import SweepEnded
 from sweep.coordinator.session import run_study

@@ -101,9 +101,10 @@ def show_moment(moment: datetime) -> str:
 
 
 def show_device(device: str) -> str:
-    """A device as short as it can be told apart: of a GPU's UUID the first eight digits."""
-    is_uuid = device.startswith(("GPU-", "MIG-"))
-    return one_line(device[:_UUID_HEAD] if is_uuid else device)
+    """Devices as short as they can be told apart: of a GPU's UUID the first eight digits."""
+    names = device.split(",")
+    short = (n[:_UUID_HEAD] if n.startswith(("GPU-", "MIG-")) else n for n in names)
+    return one_line(",".join(short))
 
 
 def show_count(count: int, noun: str) -> str:

@@ -94,6 +94,7 @@ def test_the_live_screen_draws_all_curves_on_one_scale() -> None:
 def test_a_device_is_as_short_as_it_can_be_told_apart() -> None:
     assert show_device(UUID) == "GPU-3f2a91c0"
     assert show_device("cpu") == "cpu"
+    assert show_device(f"{UUID},GPU-77777777-0000") == "GPU-3f2a91c0,GPU-77777777"
 
 
 def test_a_watched_status_is_drawn_over_the_last_one_without_a_blank_between() -> None:

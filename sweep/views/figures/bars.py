@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from sweep.records import TrialState
-from sweep.views.display import show_moment
+from sweep.views.display import show_device, show_moment
 from sweep.views.figures.style import BLUE, PURPLE, STATE_COLORS, rounded, styled, text
 from sweep.views.series.importance import ImportanceSeries
 from sweep.views.series.timeline import CUT_SHORT, Bar, Lane, TimelineSeries
@@ -27,7 +27,6 @@ _LOOKS = {
 """The colour and the pattern of each ending."""
 
 _FEW_BARS = 25
-_UUID_HEAD = len("GPU-") + 8
 _UNITS = ((172_800, "d", 86_400), (7_200, "h", 3_600), (120, "min", 60))
 
 
@@ -134,7 +133,7 @@ def _lane_names(lanes: Sequence[Lane]) -> list[str]:
     """Device and use; the host too where there are several, and of a UUID what tells it apart."""
     hosts = {lane.host for lane in lanes}
     devices = {lane.device for lane in lanes}
-    short = {device: device[:_UUID_HEAD] for device in devices}
+    short = {device: show_device(device) for device in devices}
     if len(set(short.values())) < len(devices):
         short = {device: device for device in devices}
     return [
