@@ -103,7 +103,7 @@ def _trade_off_traces(panel: TradeOff, metric: str) -> list[Any]:
         customdata=[[point.trial] for point in panel.front],
         mode="lines+markers",
         name="Pareto front",
-        line={"color": ORANGE, "width": 2},
+        line={"color": ORANGE, "width": 2, "shape": "hv"},
         marker={"symbol": "diamond-open", "size": 13, "color": ORANGE, "line": {"width": 2}},
         hoverinfo="skip",
     )
