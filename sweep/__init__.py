@@ -1,23 +1,41 @@
-"""Hyperparameter sweeps for image classifiers: every GPU busy, nothing lost, tables to trust."""
+"""Hyperparameter sweeps for image classifiers: every GPU busy, nothing lost, tables to trust.
 
-from collections.abc import Callable
-from os import PathLike
-from typing import Any
+    import sweep
+    study = sweep.load("lr_bs_opt")     # a stored study: frames, figures, a report
+    study = sweep.run("lr_bs_opt")      # or run it first
+    for epoch in sweep.train(sweep.config("digits", epochs=2)): ...
+
+The names below are loaded when they are first used, so that `import sweep` stays light.
+"""
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_model"]
+
+_PLACES = {
+    "LoadedStudy": "sweep.notebook.study",
+    "compare": "sweep.notebook.study",
+    "load": "sweep.notebook.study",
+    "studies": "sweep.notebook.study",
+    "load_model": "sweep.training.exported",
+    "run": "sweep.notebook.running",
+    "TrainedEpoch": "sweep.notebook.training",
+    "config": "sweep.notebook.training",
+    "train": "sweep.notebook.training",
+}
+"""Where each name of the interface lies; their types stand in __init__.pyi."""
+
+__all__ = ["__version__", *sorted(_PLACES)]
 
 
-def load_model(path: str | PathLike[str], factory: Callable[..., Any] | None = None) -> Any:
-    """The model in a file that `sweep best --export` wrote: a torch Module in evaluation mode.
+def __getattr__(name: str) -> object:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
 
-    Called with images N,C,H,W whose pixels go from 0 to 255, it gives logits N,K; `classes` names
-    them. It evaluates to the value that is stored of its trial. A network of one's own needs the
-    `factory` that the study names. Nothing in the file is run.
+    value = getattr(importlib.import_module(place), name)
+    globals()[name] = value
+    return value
 
-    Raises DataError for what is no such file, TrainFunctionError without the factory.
-    """
-    # By its name: importing this package must load no torch, nor may anything that imports it.
-    from importlib import import_module
 
-    return import_module("sweep.training.exported").load_model(path, factory)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -26,15 +26,27 @@ DOORS = {
     "sklearn": {"training"},
     "pandas": {"views"},
     "plotly": {"views"},
+    "kaleido": {"views"},
+    "openpyxl": {"views"},
     "typer": {"cli"},
     "rich": {"cli"},
     "ruamel": {"spec"},
+    "tensorboardX": {"trackers"},
 }
 """Which packages of ours may import a library; the others reach it through them or not at all."""
 
 OUT_OF_REACH = {
     "worker": {"sqlalchemy", "alembic", "optuna", "pandas", "plotly", "ruamel"},
-    "coordinator": {"torch", "torchvision", "sklearn", "pandas", "plotly"},
+    "coordinator": {
+        "tensorboardX",
+        "mlflow",
+        "wandb",
+        "torch",
+        "torchvision",
+        "sklearn",
+        "pandas",
+        "plotly",
+    },
     "fleet": {"torch", "sqlalchemy", "optuna"},
     "training": {"sqlalchemy", "optuna", "ruamel"},
     "views": {"torch", "sqlalchemy", "optuna"},
@@ -128,6 +140,11 @@ def test_importing_the_package_loads_nothing_heavy_and_nothing_of_ours():
     loaded = set(run_python("-c", code).stdout.split())
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
     assert {name for name in loaded if name.startswith("sweep.")} == set()
+
+
+def test_importing_sweep_in_a_notebook_loads_nothing_heavy():
+    unwanted = roots_loaded_by("sweep") & (HEAVY | {"typer", "rich", "pydantic"})
+    assert not unwanted
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

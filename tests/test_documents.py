@@ -20,6 +20,7 @@ from sweep.views.columns import (
     TRIALS_AFTER_PARAMS,
     TRIALS_BEFORE_PARAMS,
 )
+from sweep.views.gallery import gallery_markdown
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -29,6 +30,7 @@ TABLES = {
     "training keys": training_table(),
     "trial columns": columns_markdown((*TRIALS_BEFORE_PARAMS, *TRIALS_AFTER_PARAMS)),
     "by columns": columns_markdown((*BY, *BY_MEMORY)),
+    "figures": gallery_markdown(),
 }
 
 

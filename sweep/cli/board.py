@@ -24,7 +24,8 @@ from sweep.spec.study import StudySpec
 class Running:
     """A trial on a slot: since when, and its latest epoch in this attempt.
 
-    `place` is the slot with all the devices that it has gathered.
+    `place` is the slot with all the devices that it has gathered, `values` the objective at each
+    epoch of this attempt; None where it was not finite.
     """
 
     trial: Trial
@@ -32,6 +33,7 @@ class Running:
     first_epoch: int = 0
     epoch: Epoch | None = None
     place: Slot | None = None
+    values: tuple[float | None, ...] = ()
 
     @property
     def num_epochs(self) -> int:
@@ -142,7 +144,8 @@ def after(board: Board, event: Event, now_s: float) -> Board:
             started = Running(trial=trial, started_s=now_s, first_epoch=first_epoch, place=slot)
             return _changed(board, trial, {**board.running, slot.index: started})
         case EpochStored(slot=slot, epoch=epoch) if slot.index in board.running:
-            reached = replace(board.running[slot.index], epoch=epoch)
+            values = (*board.running[slot.index].values, epoch.metrics.get(board.study.metric))
+            reached = replace(board.running[slot.index], epoch=epoch, values=values)
             return replace(board, running={**board.running, slot.index: reached})
         case TrialFinished(slot=slot, trial=trial):
             ended = board.running.get(slot.index)

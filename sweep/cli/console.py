@@ -9,6 +9,7 @@ from typing import IO, TextIO
 import typer
 
 from sweep.errors import DiskError
+from sweep.views.sparkline import BLOCKS, PLAIN
 
 MIN_WIDTH = 40
 
@@ -23,7 +24,17 @@ def open_streams() -> None:
 
 def answer(text: str) -> None:
     """The text is on stdout. A reader who has left, as `head` does, ends the command in peace."""
-    answer_bytes(text.encode(sys.stdout.encoding or "utf-8", errors="backslashreplace"))
+    encoding = sys.stdout.encoding or "utf-8"
+    answer_bytes(_shown_in(encoding, text).encode(encoding, errors="backslashreplace"))
+
+
+def _shown_in(encoding: str, text: str) -> str:
+    """The text with plain marks for blocks where the encoding has none."""
+    try:
+        BLOCKS.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(PLAIN)
+    return text
 
 
 def answer_bytes(data: bytes) -> None:

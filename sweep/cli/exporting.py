@@ -6,18 +6,24 @@ from pathlib import Path
 
 from sweep.cli.console import answer_bytes, tell
 from sweep.cli.files import check_place, write_whole
+from sweep.coordinator.folders import folder_name
 from sweep.errors import UsageError
 from sweep.records import Snapshot
+from sweep.spec.log_reader import LOGS
 from sweep.views.by_table import by_table
 from sweep.views.columns import objective_kinds
 from sweep.views.comparison import controlled
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.latex import to_tex
 from sweep.views.plan import plan_of
 from sweep.views.rows import trial_rows
 from sweep.views.selection import table_of, with_columns
 from sweep.views.sharing import unequal_sharing
 from sweep.views.text_table import to_text
+from sweep.views.workbook import to_xlsx
+
+_FORMS = {".json": "json", ".md": "md", ".tex": "tex", ".txt": "table", ".xlsx": "xlsx"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,11 +41,16 @@ class ExportFlags:
     def path(self) -> Path | None:
         return None if self.output is None else Path(self.output)
 
+    @property
+    def is_log(self) -> bool:
+        """Whether the format is one of another program's logs, a folder and no table."""
+        return self.form in LOGS
+
 
 def form_of(output: str | None) -> str:
     """The format that a file's ending asks for; csv for any other, and for stdout."""
     ending = "" if output is None else Path(output).suffix.lower()
-    return {".json": "json", ".md": "md", ".txt": "table"}.get(ending, "csv")
+    return _FORMS.get(ending, "csv")
 
 
 def check_flags(flags: ExportFlags) -> None:
@@ -48,8 +59,43 @@ def check_flags(flags: ExportFlags) -> None:
         raise UsageError("--by and --table are both given; give one of them")
     if flags.bom and flags.form != "csv":
         raise UsageError(f"--bom is for csv; leave it out with --format {flags.form}")
+    if flags.is_log:
+        _check_log(flags)
+        return
+    if flags.form == "xlsx" and flags.path is None:
+        raise UsageError("xlsx is no text: write it to a file, such as -o trials.xlsx")
     if flags.path is not None:
         check_place(flags.path)
+
+
+def _check_log(flags: ExportFlags) -> None:
+    if flags.path is None:
+        raise UsageError(f"{flags.form} is a folder: name one with -o {flags.form}")
+    if flags.table is not None or flags.by is not None or flags.columns is not None:
+        raise UsageError(f"--format {flags.form} has every trial whole; leave out the other flags")
+    if flags.path.exists() and not flags.path.is_dir():
+        raise UsageError(f"{flags.path} is a file; name a folder for {flags.form}")
+
+
+def log_elsewhere(snapshots: Sequence[Snapshot], flags: ExportFlags) -> None:
+    """The folder has the studies in the other program's form, one run a trial.
+
+    Raises UnusableError when its library is not installed, or cannot write there.
+    """
+    from sweep.trackers.entries import entries_of
+    from sweep.trackers.opening import explained, open_tracker
+
+    assert flags.path is not None
+    several = len(snapshots) > 1
+    for snapshot in snapshots:
+        study = snapshot.study
+        folder = flags.path / folder_name(study.name) if several else flags.path
+        with explained(flags.form):
+            tracker = open_tracker(flags.form, study.name, study.metric, folder)
+            for entry in entries_of(snapshot):
+                tracker.put(entry)
+            tracker.close()
+    tell(f"wrote {flags.path}")
 
 
 def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> bytes:
@@ -69,6 +115,10 @@ def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> b
             text = to_json(frame)
         case "md":
             text = to_markdown(frame, kinds)
+        case "tex":
+            text = to_tex(frame, kinds)
+        case "xlsx":
+            return to_xlsx(frame, kinds)
         case _:
             text = to_text(frame, width, kinds)
     return text.encode(errors="backslashreplace")

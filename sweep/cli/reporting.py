@@ -1,31 +1,113 @@
-"""Reports: the writer that a file's ending asks for."""
+"""Reports: the files that were asked for, a report and images, and what had nothing to draw."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sweep import clock
-from sweep.cli.files import check_place
+from sweep.cli.console import tell
+from sweep.cli.files import check_place, write_whole
 from sweep.errors import UsageError
 from sweep.records import Snapshot
 
-Writer = Callable[[Sequence[Snapshot], datetime], str]
+if TYPE_CHECKING:
+    from sweep.views.pictures import Picture
+
+_REPORTS = (".html", ".htm", ".md")
+_IMAGES = (".png", ".svg", ".pdf")
 
 
-def report_writer(path: Path) -> Writer:
-    """The writer for .html or .md. Raises UsageError for another ending or a bad place."""
-    if path.suffix.casefold() not in (".html", ".htm", ".md"):
-        raise UsageError(f"-o {path} ends in neither .html nor .md; write one such as report.html")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFlags:
+    """What was asked for; None where a flag was not given."""
+
+    output: str | None
+    image: str | None
+    figures: tuple[str, ...]
+
+    @property
+    def report_path(self) -> Path | None:
+        return None if self.output is None else Path(self.output)
+
+    @property
+    def image_path(self) -> Path | None:
+        return None if self.image is None else Path(self.image)
+
+
+def check_flags(flags: ReportFlags) -> None:
+    """Returns when there is something to write, to places and in forms that can be written."""
+    if flags.output is None and flags.image is None:
+        raise UsageError("nothing is asked for: give -o report.html, or --image plot.png")
+    if flags.figures and flags.image is None:
+        raise UsageError("--figure is for --image: give --image plot.png as well")
+    _check(flags.report_path, "-o", _REPORTS, "report.html")
+    _check(flags.image_path, "--image", _IMAGES, "plot.png")
+    if flags.figures:
+        from sweep.views.pictures import check_names
+
+        check_names(flags.figures)
+
+
+def _check(path: Path | None, flag: str, endings: Sequence[str], example: str) -> None:
+    if path is None:
+        return
+    if path.suffix.casefold() not in endings:
+        known = ", ".join(endings)
+        raise UsageError(f"{flag} {path} ends in none of {known}; write one such as {example}")
     check_place(path)
+
+
+def deliver(snapshots: Sequence[Snapshot], flags: ReportFlags) -> None:
+    """The report and the images are written, the report first; stderr says what is missing."""
+    pictures = _pictures(snapshots, flags)
+    if flags.report_path is not None:
+        _write_report(snapshots, flags.report_path, pictures)
+    if pictures and flags.image_path is not None:
+        _write_images(pictures, flags.image_path)
+
+
+def _pictures(snapshots: Sequence[Snapshot], flags: ReportFlags) -> "list[Picture]":
+    """The figures that are to be images; why one is not drawn stands on stderr."""
+    if flags.image_path is None:
+        return []
+    from sweep.views.gallery import Blank
+    from sweep.views.pictures import pictures_of
+
+    pictures = []
+    for each in pictures_of(snapshots, flags.figures, flags.image_path):
+        if isinstance(each, Blank):
+            tell(f"no image of {each.name}: {each.reason}")
+        else:
+            pictures.append(each)
+    return pictures
+
+
+def _write_report(snapshots: Sequence[Snapshot], path: Path, pictures: "list[Picture]") -> None:
+    now = clock.utc_now()
     if path.suffix.casefold() == ".md":
         from sweep.views.markdown_report import md_report
 
-        return md_report
-    from sweep.views.report import html_report
+        text = md_report(snapshots, now, [(p.drawing, _link(path, p.path)) for p in pictures])
+    else:
+        from sweep.views.report import html_report
 
-    return html_report
+        text = html_report(snapshots, now)
+    write_whole(path, text.encode(errors="backslashreplace"))
+    tell(f"wrote {path}")
 
 
-def report_text(writer: Writer, snapshots: Sequence[Snapshot]) -> bytes:
-    """The report as the bytes of its file."""
-    return writer(snapshots, clock.utc_now()).encode(errors="backslashreplace")
+def _link(report: Path, image: Path) -> str:
+    """The image's place as a link in the report names it."""
+    return Path(os.path.relpath(image.resolve(), report.resolve().parent)).as_posix()
+
+
+def _write_images(pictures: "list[Picture]", path: Path) -> None:
+    from sweep.views.images import images_of
+
+    form = path.suffix.casefold().lstrip(".")
+    images = images_of([picture.drawing for picture in pictures], form)
+    for picture, data in zip(pictures, images, strict=True):
+        write_whole(picture.path, data)
+        tell(f"wrote {picture.path}")

@@ -11,7 +11,7 @@ from sweep.spec.kinds import OneOf, Whole
 RANKS = ("accuracy", "time", "memory", "cost")
 TABLES = ("trials", "epochs", "attempts")
 BEST_FORMATS = ("table", "yaml", "json")
-FORMATS = ("csv", "table", "json", "md")
+FORMATS = ("csv", "table", "json", "md", "tex", "xlsx", "tensorboard", "mlflow", "wandb")
 
 TableOption = Annotated[
     Any,
@@ -27,7 +27,7 @@ FormatOption = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         parser=word("--format", OneOf(FORMATS)),
-        help="csv, json and md are whole; table fits the terminal.  [default: the file's, or csv]",
+        help="table fits the terminal, the last three fill a folder.  [default: csv]",
     ),
 ]
 
@@ -105,32 +105,53 @@ def export(
 ) -> None:
     """Write a table of trials, epochs, attempts, or by one param."""
     from sweep.cli.console import width
-    from sweep.cli.exporting import ExportFlags, check_flags, deliver, exported, form_of
+    from sweep.cli.exporting import (
+        ExportFlags,
+        check_flags,
+        deliver,
+        exported,
+        form_of,
+        log_elsewhere,
+    )
     from sweep.cli.studies import snapshots_of
 
     flags = ExportFlags(
         table=table, by=by, columns=columns, form=form or form_of(output), output=output, bom=bom
     )
     check_flags(flags)
-    deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
+    if flags.is_log:
+        log_elsewhere(snapshots_of(studies, storage), flags)
+    else:
+        deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
 
 
 def report(
     studies: StudiesOption,
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="report.html or report.md.")
-    ],
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="report.html or report.md."),
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw a figure as .png, .svg or .pdf as well."),
+    ] = None,
+    figures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--figure",
+            metavar="NAME|all",
+            help="Which figure --image draws; of several each has its name in the file's.",
+        ),
+    ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Write a report with tables and figures as one file."""
-    from pathlib import Path
+    """Write a report with tables and figures as one file.
 
-    from sweep.cli.console import tell
-    from sweep.cli.files import write_whole
-    from sweep.cli.reporting import report_text, report_writer
+    Or, with --image, a figure for a paper.
+    """
+    from sweep.cli.reporting import ReportFlags, check_flags, deliver
     from sweep.cli.studies import snapshots_of
 
-    path = Path(output)
-    writer = report_writer(path)
-    write_whole(path, report_text(writer, snapshots_of(studies, storage)))
-    tell(f"wrote {path}")
+    flags = ReportFlags(output=output, image=image, figures=tuple(figures or ()))
+    check_flags(flags)
+    deliver(snapshots_of(studies, storage), flags)

@@ -17,6 +17,7 @@ from sweep.views.display import (
     show_params,
     width_of,
 )
+from sweep.views.sparkline import Span, sparkline
 
 _BAR = 24
 _MAX_METRIC = 8
@@ -31,6 +32,7 @@ _STATES = (
 _MIB = 2**20
 _ENDLESS = 10_000
 _MIN_ROOM = 8
+_CURVE = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,10 +124,25 @@ def _table(board: Board, width: int, use: Mapping[str, int | None]) -> list[str]
     if any(slot.device.uuid for slot in slots):
         busy = ["gpu", *(_percent(slot, use) for slot in slots)]
         rows = [[*row, cell] for row, cell in zip(rows, busy, strict=True)]
-    taken = width_of(grid([[*row, ""] for row in rows], _ENDLESS)[0]) + len(GAP)
     running = [board.running.get(slot.index) for slot in slots]
+    taken = _taken(rows)
+    with_curves = [[*row, cell] for row, cell in zip(rows, _curves(running), strict=True)]
+    if width - _taken(with_curves) >= max(_MIN_ROOM, *map(width_of, _values(running))):
+        rows, taken = with_curves, _taken(with_curves)
     params = _params_cells(running, max(width - taken, _MIN_ROOM))
     return grid([[*row, cell] for row, cell in zip(rows, params, strict=True)], width)
+
+
+def _taken(rows: Sequence[Sequence[str]]) -> int:
+    """The columns that the rows take, with a gap after them."""
+    return width_of(grid([[*row, ""] for row in rows], _ENDLESS)[0]) + len(GAP)
+
+
+def _curves(running: Sequence[Running | None]) -> list[str]:
+    """How the objective of each running trial went, all on one scale, under a name."""
+    span = Span.of(value for each in running if each for value in each.values)
+    curves = ["" if each is None else sparkline(each.values, span, _CURVE) for each in running]
+    return ["curve".ljust(_CURVE), *(curve.ljust(_CURVE) for curve in curves)]
 
 
 def _shown_slots(board: Board) -> list[Slot]:
@@ -181,8 +198,13 @@ def _params_cells(running: Sequence[Running | None], room: int) -> Sequence[str]
     if max(map(width_of, named)) <= room:
         return ["params", *named]
     names = _listed(one_line(name) for name in next(filter(None, params), {}))
-    values = ["" if each is None else _listed(map(show_param, each.values())) for each in params]
-    return [shorten(cell, room) for cell in (names, *values)]
+    return [shorten(cell, room) for cell in (names, *_values(running))]
+
+
+def _values(running: Sequence[Running | None]) -> list[str]:
+    """The values of each slot's params, short."""
+    params = [{} if each is None else each.trial.params for each in running]
+    return [_listed(map(show_param, each.values())) for each in params]
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """The standing of studies, shown once or again and again."""
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from sweep.cli.studies import Standing, standing_of, stored_study
 from sweep.store.store import Store
 
 EVERY_S = 2.0
-_CLEARED = "\x1b[H\x1b[2J"
+_TOP, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[K", "\x1b[J"
+_BARE = ("", "dumb", "unknown")
 
 
 def show_once(store: Store, name: str | None, *, as_json: bool) -> None:
@@ -25,14 +27,22 @@ def show_once(store: Store, name: str | None, *, as_json: bool) -> None:
 
 def show_until_interrupted(store: Store, name: str | None) -> None:
     """The same, every two seconds, in place on a terminal; Ctrl-C ends it in peace."""
-    before = _CLEARED if sys.stdout.isatty() else ""
-    after = "" if sys.stdout.isatty() else "\n"
+    is_redrawn = sys.stdout.isatty() and os.environ.get("TERM", "") not in _BARE
     try:
+        if is_redrawn:
+            answer(f"{_TOP}{_REST}")
         while True:
-            answer(f"{before}{_text(_standings(store, name), name)}{after}")
+            text = _text(_standings(store, name), name)
+            answer(redrawn(text) if is_redrawn else f"{text}\n")
             time.sleep(EVERY_S)
     except KeyboardInterrupt:
         return
+
+
+def redrawn(text: str) -> str:
+    """The text from the top of a terminal on, over what stood there, so that nothing flickers."""
+    lines = text.replace("\n", f"{_REST_OF_LINE}\n")
+    return f"{_TOP}{lines}{_REST}"
 
 
 def _standings(store: Store, name: str | None) -> list[Standing]:

@@ -12,11 +12,15 @@ from sweep.views.display import (
     one_line,
     shorten,
     show_cost,
+    show_device,
     show_duration,
     show_metric,
     show_params,
 )
+from sweep.views.sparkline import Span, sparkline
 from sweep.views.summary import Failures, RunningTrial, Summary, summary_of
+
+_CURVE = 12
 
 
 def status_text(standing: Standing, now: datetime, width: int) -> str:
@@ -58,8 +62,9 @@ def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
         yield "best", f"trial {summary.best.number}, {metric} {value}"
         yield "", show_params(summary.best.params)
     title = "running"
+    span = Span.of(value for trial in summary.running for value in trial.values)
     for trial in summary.running if lease is not None else ():
-        yield title, _running(trial, summary)
+        yield title, _running(trial, summary, span)
         title = ""
     yield "excluded", ", ".join(f"trial {number}" for number in summary.excluded)
     title = "failed"
@@ -107,12 +112,14 @@ def _spent(summary: Summary) -> str:
     return f"{show_duration(summary.elapsed_s)}{cost}{saved}"
 
 
-def _running(trial: RunningTrial, summary: Summary) -> str:
+def _running(trial: RunningTrial, summary: Summary, span: Span) -> str:
     done = 0 if trial.epoch is None else trial.epoch + 1
     whole = "" if summary.epochs_per_trial is None else f" of {summary.epochs_per_trial}"
     value = "" if trial.value is None else f", {show_metric(summary.metric, trial.value)}"
-    params = show_params(trial.params)
-    return f"trial {trial.number} on {trial.device}, epoch {done}{whole}{value}: {params}"
+    curve = sparkline(trial.values, span, _CURVE).strip()
+    where = "" if trial.device is None else f" on {show_device(trial.device)}"
+    done_so_far = f"epoch {done}{whole}{value}{' ' if curve else ''}{curve}"
+    return f"trial {trial.number}{where}, {done_so_far}: {show_params(trial.params)}"
 
 
 def _failed(failures: Failures) -> str:

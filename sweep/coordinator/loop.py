@@ -4,7 +4,7 @@ One thread, one writer. It owns no resource: the fleet, the store's leadership, 
 projection are handed in and outlive it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from sweep.coordinator.busy import (
     Busy,
@@ -73,7 +73,7 @@ class Loop:
         )
         self._vigil = Vigil(hang_after_s=spec.resources.hang_after_s)
 
-    def run(self) -> Iterator[Event]:
+    def run(self) -> Generator[Event, None, None]:
         """Lead the study; every event as it happens, `SweepEnded` last."""
         while True:
             yield from self._oversee()

@@ -13,6 +13,7 @@ from sweep.coordinator.refusal import refused
 from sweep.coordinator.sharing import open_to_group, shared_places
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
+from sweep.coordinator.tracked import tracked
 from sweep.errors import StorageError, UsageError
 from sweep.fleet.gauges import Gauges
 from sweep.fleet.local import Ended, LocalFleet, Received
@@ -147,7 +148,7 @@ def _lead(
             trials_wanted=led.spec.budget.trials,
             elapsed_s=led.elapsed_s,
         )
-        yield from Loop(
+        loop = Loop(
             spec=led.spec,
             ledger=led.ledger,
             fleet=fleet,
@@ -155,4 +156,5 @@ def _lead(
             overseer=led.overseer,
             folder=folder,
             quota=led.quota,
-        ).run()
+        )
+        yield from tracked(loop.run(), led.spec, folder.path)

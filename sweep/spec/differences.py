@@ -28,6 +28,7 @@ _KIND_BY_SECTION = {
     "budget": Kind.HARMLESS,
     "checkpoints": Kind.HARMLESS,
     "resources": Kind.HARMLESS,
+    "log": Kind.HARMLESS,
     "space": Kind.SPACE,
     "recipe": Kind.REFUSED,
     "objective": Kind.REFUSED,

@@ -9,6 +9,7 @@ from sweep.spec.checks import Draft, check_draft, check_keys_once
 from sweep.spec.document import BROKEN, Document, parse_document
 from sweep.spec.find import find_study_file as find_study_file
 from sweep.spec.kind import found
+from sweep.spec.log_reader import read_log
 from sweep.spec.overrides import apply_overrides
 from sweep.spec.reader import Reader
 from sweep.spec.recipe_reader import data_kinds, model_kinds, read_num_train_images, read_recipe
@@ -89,19 +90,19 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
     space = read_space(reader, is_own)
     given_training = reader.mapping(("training",), TRAINING_KINDS)
     check_keys_once(reader, given_training)
-    default_sampler = "grid" if reader.has(("configurations",)) else "tpe"
     draft = Draft(
         recipe=recipe,
         objective=objective,
         space=space,
         training=training,
-        search=read_search(reader, default_sampler),
+        search=read_search(reader, "grid" if reader.has(("configurations",)) else "tpe"),
         budget=read_budget(reader),
         num_images=read_num_train_images(reader, recipe.data),
     )
     enqueue = read_enqueue(reader, space, given_training)
     checkpoints = read_checkpoints(reader)
     resources = read_resources(reader, space)
+    log = read_log(reader)
     check_draft(reader, draft, is_own)
     if objective is None or space is None:
         return None
@@ -117,6 +118,7 @@ def _read(reader: Reader, folder: Path, stem: str) -> StudySpec | None:
         budget=draft.budget,
         checkpoints=checkpoints,
         resources=resources,
+        log=log,
     )
 
 

@@ -26,6 +26,7 @@ TOP_KEYS = (
     "budget",
     "checkpoints",
     "resources",
+    "log",
 )
 OBJECTIVE: dict[str, Kind] = {
     "metric": Text(100),

@@ -108,6 +108,7 @@ class StudySpec:
     """One study as its file describes it.
 
     `training` holds the keys that the file gives; `enqueue` holds whole points of the space.
+    `log` names where else the epochs are logged: tensorboard, mlflow, wandb.
     """
 
     version: int = 1
@@ -122,6 +123,7 @@ class StudySpec:
     budget: BudgetSpec = field(default_factory=BudgetSpec)
     checkpoints: CheckpointsSpec = field(default_factory=CheckpointsSpec)
     resources: ResourcesSpec = field(default_factory=ResourcesSpec)
+    log: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The spec as plain JSON values, from which `from_json` makes an equal one."""
@@ -138,6 +140,7 @@ class StudySpec:
             "budget": self.budget.model_dump(mode="json"),
             "checkpoints": self.checkpoints.model_dump(mode="json"),
             "resources": self.resources.model_dump(mode="json"),
+            "log": list(self.log),
         }
 
     @classmethod
@@ -159,6 +162,7 @@ class StudySpec:
             checkpoints=CheckpointsSpec.model_validate(document["checkpoints"]),
             # studies of the first releases were stored without
             resources=ResourcesSpec.model_validate(document.get("resources", {})),
+            log=tuple(document.get("log", ())),
         )
 
     @property

@@ -90,6 +90,7 @@ budget:
 #   hang_after: 30m      # how long a trial may be silent; otherwise its epochs tell
 #   trials_per_gpu: 1    # or auto: as many as fit
 #   gpus_per_trial: 1    # several train one trial together; may also stand in the space
+# log: [tensorboard]     # also: mlflow, wandb; into the folder of the run
 """
 
 _FUNCTION = '''\

@@ -5,7 +5,8 @@ from math import ceil
 
 from sweep.records import Snapshot
 from sweep.spec.study import StudySpec
-from sweep.views.display import one_line, show_count
+from sweep.views.display import one_line, show_count, show_list
+from sweep.views.plan import plan_of
 from sweep.views.rows import TrialRow
 from sweep.views.sharing import unequal_sharing
 from sweep.views.summary import Summary
@@ -21,6 +22,7 @@ def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> l
         _excluded(rows),
         _selected_on_test(snapshot, len(complete)),
         _few(len(complete)),
+        _uncontrolled(snapshot, rows),
         _single_seeds(complete),
         _several_devices(rows),
         unequal_sharing(rows),
@@ -63,6 +65,21 @@ def _few(num_complete: int) -> str | None:
         return None
     return (
         f"Only {show_count(num_complete, 'complete trial')}: too few to tell which params matter."
+    )
+
+
+def _uncontrolled(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None:
+    finished = [row for row in rows if row.state.is_finished]
+    differing = [
+        one_line(name)
+        for name in plan_of(snapshot).params
+        if len({row.param(name) for row in finished}) > 1
+    ]
+    if len(differing) < 2:
+        return None
+    return (
+        f"{show_list(differing)} vary together: a table or figure by one of them compares trials "
+        "that differ in the others too, and is no controlled comparison."
     )
 
 

@@ -22,18 +22,11 @@ from sweep.views.display import (
 from sweep.views.plan import plan_of
 from sweep.views.ranges import groups_by_range
 from sweep.views.recipe_facts import Facts, origin_facts, recipe_facts, space_facts
-from sweep.views.rows import TrialRow, compared, trial_rows
-from sweep.views.series import (
-    BatchSizeSeries,
-    CurveSeries,
-    LrSeries,
-    Nothing,
-    batch_size_series,
-    curve_series,
-    lr_series,
-)
+from sweep.views.rows import TrialRow, trial_rows
+from sweep.views.series.subject import Subject, subject_of
 from sweep.views.summary import Failures, Summary, summarize
 from sweep.views.tables import rows_table
+from sweep.views.unfinished import unfinished
 
 TOP = 10
 MAX_LISTED = 200
@@ -60,6 +53,7 @@ class Chapter:
     headline: str
     facts: Facts
     best: Facts
+    unfinished: list[str]
     caveats: list[str]
     leaders: Table | None
     by_param: list[Table]
@@ -69,17 +63,13 @@ class Chapter:
     space: Facts
     origin: Facts
     kinds: Mapping[str, Kind]
-    figures: tuple[
-        BatchSizeSeries | Nothing,
-        LrSeries | Nothing,
-        CurveSeries | Nothing,
-    ]
+    subject: Subject
 
 
 def chapter_of(snapshot: Snapshot) -> Chapter:
     """All that a report says about a study."""
     rows = trial_rows(snapshot)
-    counted = compared(rows)
+    subject = subject_of(snapshot)
     summary = summarize(snapshot, None)
     return Chapter(
         name=snapshot.study.name,
@@ -88,20 +78,17 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         headline=_headline(summary),
         facts=_facts(summary),
         best=_best(summary),
+        unfinished=unfinished(snapshot, summary),
         caveats=caveats(snapshot, rows, summary),
         leaders=_leaders(snapshot, rows),
-        by_param=_by_param(snapshot, rows),
+        by_param=_by_param(subject),
         trials=_trials(snapshot, rows),
         failures=summary.failures,
         recipe=recipe_facts(snapshot),
         space=space_facts(snapshot),
         origin=origin_facts(snapshot),
         kinds=objective_kinds([snapshot.study.metric]),
-        figures=(
-            batch_size_series(snapshot, counted),
-            lr_series(snapshot, counted),
-            curve_series(snapshot, counted),
-        ),
+        subject=subject,
     )
 
 
@@ -164,11 +151,12 @@ def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     )
 
 
-def _by_param(snapshot: Snapshot, rows: Sequence[TrialRow]) -> list[Table]:
+def _by_param(subject: Subject) -> list[Table]:
     """A table for each param that has more than one value."""
-    tables = []
-    for param in plan_of(snapshot).params:
-        groups = groups_by_range(rows, param, snapshot.study)
+    snapshot, tables = subject.snapshot, []
+    for param in subject.params:
+        is_linear = subject.is_log(param) is False
+        groups = groups_by_range(subject.rows, param, snapshot.study, is_linear=is_linear)
         if len(groups) < 2:
             continue
         frame = groups_table(groups, param, by_columns([snapshot]))

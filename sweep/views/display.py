@@ -2,13 +2,14 @@
 
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from sweep.records import Params, ParamValue
 from sweep.views.columns import Kind, is_accuracy
 
 MISSING = ""
+_UUID_HEAD = len("GPU-") + 8
 
 
 def show(value: object, kind: Kind, decimals: int | None = None) -> str:
@@ -99,9 +100,21 @@ def show_moment(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def show_device(device: str) -> str:
+    """Devices as short as they can be told apart: of a GPU's UUID the first eight digits."""
+    names = device.split(",")
+    short = (n[:_UUID_HEAD] if n.startswith(("GPU-", "MIG-")) else n for n in names)
+    return one_line(",".join(short))
+
+
 def show_count(count: int, noun: str) -> str:
     """A count with its noun: 1 trial, 2 trials."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def show_list(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def one_line(text: str) -> str:

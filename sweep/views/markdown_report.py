@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote
 
 from sweep.records import Snapshot
 from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
@@ -9,16 +11,27 @@ from sweep.views.display import one_line, show_moment
 from sweep.views.formats import markdown_text, to_markdown
 from sweep.views.recipe_facts import Facts
 
+if TYPE_CHECKING:
+    from sweep.views.gallery import Drawing
 
-def md_report(snapshots: Sequence[Snapshot], now: datetime) -> str:
-    """The report as Markdown; figures are in the HTML one only."""
+
+Images: TypeAlias = "Sequence[tuple[Drawing, str]]"
+
+
+def md_report(snapshots: Sequence[Snapshot], now: datetime, images: Images = ()) -> str:
+    """The report as Markdown, with links to images of figures that lie beside it."""
     chapters = [chapter_of(snapshot) for snapshot in snapshots]
     blocks = [
         f"# Sweep report: {markdown_text(', '.join(one_line(c.name) for c in chapters))}",
         f"Made {show_moment(now)}.",
+        *(_image(drawing, link) for drawing, link in images),
         *(block for chapter in chapters for block in _chapter(chapter)),
     ]
     return "\n\n".join(block.rstrip("\n") for block in blocks if block) + "\n"
+
+
+def _image(drawing: "Drawing", link: str) -> str:
+    return f"![{markdown_text(drawing.title)}]({quote(link)})\n\n{markdown_text(drawing.caption)}"
 
 
 def _chapter(chapter: Chapter) -> Iterable[str]:
@@ -28,13 +41,12 @@ def _chapter(chapter: Chapter) -> Iterable[str]:
     yield _facts(chapter.best)
     yield _facts(chapter.facts)
     yield "\n".join(f"> - {markdown_text(caveat)}" for caveat in chapter.caveats)
+    yield from _listed("Not finished", chapter.unfinished)
     if chapter.leaders is not None:
         yield from _table(chapter.leaders, chapter)
     for table in chapter.by_param:
         yield from _table(table, chapter)
-    if chapter.failures:
-        yield "### Failures"
-        yield "\n".join(f"- {markdown_text(failure_line(each))}" for each in chapter.failures)
+    yield from _listed("Failures", [failure_line(each) for each in chapter.failures])
     for title, facts in (
         ("Search space", chapter.space),
         ("Recipe", chapter.recipe),
@@ -42,6 +54,12 @@ def _chapter(chapter: Chapter) -> Iterable[str]:
     ):
         yield f"### {title}"
         yield _facts(facts)
+
+
+def _listed(title: str, lines: Sequence[str]) -> Iterable[str]:
+    if lines:
+        yield f"### {title}"
+        yield "\n".join(f"- {markdown_text(line)}" for line in lines)
 
 
 def _facts(facts: Facts) -> str:

@@ -2,7 +2,8 @@
 
 An export keeps exact values, one row each. A report would show forty rows of one trial for a
 learning rate; here more than `MAX_VALUES` distinct numbers become ranges: half decades where the
-numbers span more than a decade, else about six equal steps with round ends.
+numbers span more than a decade, unless they were drawn evenly, else about six equal steps with
+round ends.
 """
 
 import math
@@ -20,23 +21,26 @@ _NUM_STEPS = 6
 _LOG_SPAN = 10.0
 
 
-def groups_by_range(rows: Sequence[TrialRow], param: str, study: Study) -> list[Group]:
+def groups_by_range(
+    rows: Sequence[TrialRow], param: str, study: Study, *, is_linear: bool = False
+) -> list[Group]:
     """A study's rows grouped by the param's values, or by ranges of them when they are many.
 
-    A group of a range has its label as value: `0.001 to 0.00316`, the upper end exclusive.
+    A group of a range has its label as value: `0.001 to 0.00316`, the upper end exclusive. The
+    ranges are equal steps where `is_linear`, however far the numbers span.
     """
     groups = groups_by(rows, param, study)
     numbers = [group.value for group in groups if isinstance(group.value, int | float)]
     if len(numbers) <= MAX_VALUES:
         return groups
-    edges = range_edges(min(numbers), max(numbers))
+    edges = range_edges(min(numbers), max(numbers), is_linear=is_linear)
     grouped = _by_label(compared(rows), param, edges)
     return [group_of(members, label, study) for label, members in grouped.items()]
 
 
-def range_edges(low: float, high: float) -> list[float]:
+def range_edges(low: float, high: float, *, is_linear: bool = False) -> list[float]:
     """Rising round ends of ranges that hold everything from low to high; the last is exclusive."""
-    if low > 0 and high / low >= _LOG_SPAN:
+    if not is_linear and low > 0 and high / low >= _LOG_SPAN:
         first, last = math.floor(2 * math.log10(low)), math.floor(2 * math.log10(high)) + 1
         return [10 ** (half / 2) for half in range(first, last + 1)]
     step = _round_step((high - low) / _NUM_STEPS)

@@ -12,13 +12,11 @@ from plotly.offline import get_plotlyjs
 from sweep.records import Snapshot
 from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
 from sweep.views.columns import kind_of_column
-from sweep.views.display import one_line, show_moment
-from sweep.views.figures import batch_size_figure, curves_figure, lr_figure
+from sweep.views.display import one_line, shorten, show_moment
 from sweep.views.formats import is_text_column, shown_columns
+from sweep.views.gallery import GALLERY, Blank, Drawing, draw, draw_studies
 from sweep.views.markup import Markup, element, joined
 from sweep.views.recipe_facts import Facts
-from sweep.views.series import BatchSizeSeries, CurveSeries, LrSeries, Nothing
-from sweep.views.summary import Failures
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -43,6 +41,7 @@ def html_report(snapshots: Sequence[Snapshot], now: datetime) -> str:
     body = [
         element("h1", title),
         element("p", f"Made {show_moment(now)}.", class_="soft"),
+        _compared(chapters),
         *(_chapter(chapter, index) for index, chapter in enumerate(chapters)),
     ]
     return f'<!DOCTYPE html>\n<html lang="en">{_head(title)}{element("body", *body)}</html>\n'
@@ -72,8 +71,9 @@ def _chapter(chapter: Chapter, index: int) -> Markup:
         _cards(chapter.best, "facts best"),
         _cards(chapter.facts, "facts"),
         _caveats(chapter.caveats),
+        _listed("Not finished", chapter.unfinished),
         *_tables([chapter.leaders] if chapter.leaders else [], chapter),
-        _failures(chapter.failures),
+        _listed("Failures", [failure_line(each) for each in chapter.failures]),
         *_figures(chapter, index),
         *_tables(chapter.by_param, chapter),
         *_background(chapter),
@@ -91,55 +91,35 @@ def _caveats(lines: Iterable[str]) -> str:
     return element("ul", *items, class_="caveats") if items else ""
 
 
-def _failures(failures: Sequence[Failures]) -> str:
-    items = [element("li", failure_line(each)) for each in failures]
-    return joined([element("h3", "Failures"), element("ul", *items)]) if items else ""
+def _listed(title: str, lines: Iterable[str]) -> str:
+    items = [element("li", line) for line in lines]
+    return joined([element("h3", title), element("ul", *items)]) if items else ""
 
 
 def _figures(chapter: Chapter, index: int) -> list[str]:
-    by_size, by_lr, curves = chapter.figures
-    figures = [
-        _figure("Batch size", by_size, f"batch-size-{index}"),
-        _figure("Learning rate", by_lr, f"lr-{index}"),
-        _figure("Learning curves", curves, f"curves-{index}"),
-    ]
-    return [element("h3", "Figures"), *figures]
+    drawn = [draw(kind, chapter.subject) for kind in GALLERY]
+    figures = [_figure(each, index) for each in drawn if isinstance(each, Drawing)]
+    blanks = [element("li", f"{b.title}: {b.reason}.") for b in drawn if isinstance(b, Blank)]
+    missing = element("ul", *blanks, class_="soft") if blanks else ""
+    return [element("h3", "Figures"), *figures, missing]
 
 
-def _figure(
-    title: str, series: BatchSizeSeries | LrSeries | CurveSeries | Nothing, name: str
-) -> Markup:
-    if isinstance(series, Nothing):
-        return element("p", f"{title}: {series.reason}.", class_="soft")
-    caption = element("figcaption", f"{title}: {caption_of(series)}")
-    plot = element("div", _plot(_drawn(series), name), class_="plot")
-    return element("figure", caption, plot)
+def _figure(drawing: Drawing, index: int) -> Markup:
+    title = element("strong", f"{drawing.title}. ")
+    caption = element("figcaption", title, drawing.caption)
+    plot = _plot(drawing.figure, f"{drawing.name}-{index}")
+    height = f"height: {drawing.figure.layout.height}px"
+    return element("figure", caption, element("div", plot, class_="plot", style=height))
 
 
-def caption_of(series: BatchSizeSeries | LrSeries | CurveSeries) -> str:
-    """What a figure shows, and what it leaves out."""
-    if isinstance(series, BatchSizeSeries):
-        drawn = series.num_drawn
-        what = (
-            "a point is a trial. Epoch time and memory: mean over all trials; "
-            "the objective: mean over the complete ones."
-        )
-    elif isinstance(series, LrSeries):
-        drawn = sum(len(group.points) for group in series.groups)
-        what = "a point is a trial; a cross was pruned, its value is of its last epoch."
-    else:
-        drawn = len(series.curves)
-        what = "a cross ends a pruned trial, a triangle one that failed."
-    some = "" if drawn == series.num_total else f" {drawn} of {series.num_total} are drawn."
-    return f"{what}{some}"
-
-
-def _drawn(series: BatchSizeSeries | LrSeries | CurveSeries) -> Any:
-    if isinstance(series, BatchSizeSeries):
-        return batch_size_figure(series)
-    if isinstance(series, LrSeries):
-        return lr_figure(series)
-    return curves_figure(series)
+def _compared(chapters: Sequence[Chapter]) -> Markup:
+    """Several studies over each other, in front of the studies themselves."""
+    if len(chapters) < 2:
+        return Markup("")
+    drawn = draw_studies([chapter.subject for chapter in chapters])
+    if isinstance(drawn, Blank):
+        return element("p", f"{drawn.title}: {drawn.reason}.", class_="soft")
+    return element("section", element("h2", "Several studies"), _figure(drawn, 0))
 
 
 def _plot(figure: Any, name: str) -> Markup:
@@ -167,7 +147,12 @@ def _table(table: Table, chapter: Chapter) -> Markup:
     classes = ["text" if is_text_column(table.frame, name) else "number" for name in names]
     cells = shown_columns(table.frame, chapter.kinds)
     head = [
-        element("th", _breakable(one_line(name)), class_=side, title=str(kind_of_column(name)))
+        element(
+            "th",
+            _breakable(shorten(one_line(name), _SHORT)),
+            class_=side,
+            title=f"{one_line(name)}: {kind_of_column(name)}",
+        )
         for name, side in zip(names, classes, strict=True)
     ]
     rows = [

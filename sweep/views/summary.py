@@ -30,7 +30,10 @@ from sweep.views.rows import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunningTrial:
-    """A trial that runs: its latest epoch (zero-based) and the objective there, if it has any."""
+    """A trial that runs: its latest epoch (zero-based) and the objective there, if it has any.
+
+    `values` is the objective at each of its epochs; None where it was not finite.
+    """
 
     number: int
     params: Params
@@ -38,6 +41,7 @@ class RunningTrial:
     device: str | None
     epoch: int | None
     value: float | None
+    values: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +188,7 @@ def _running(outline: Outline) -> tuple[RunningTrial, ...]:
     return tuple(
         _running_trial(
             trial,
-            last_epoch(epochs.get(trial.number, [])),
+            epochs.get(trial.number, []),
             attempts.get(trial.number, []),
             outline.study.metric,
         )
@@ -194,8 +198,9 @@ def _running(outline: Outline) -> tuple[RunningTrial, ...]:
 
 
 def _running_trial(
-    trial: Trial, last: Epoch | None, attempts: Sequence[Attempt], metric: str
+    trial: Trial, epochs: Sequence[Epoch], attempts: Sequence[Attempt], metric: str
 ) -> RunningTrial:
+    last = last_epoch(epochs)
     return RunningTrial(
         number=trial.number,
         params=trial.params,
@@ -203,6 +208,7 @@ def _running_trial(
         device=attempts[-1].device if attempts else None,
         epoch=None if last is None else last.epoch,
         value=None if last is None else finite(last.metrics.get(metric)),
+        values=tuple(finite(epoch.metrics.get(metric)) for epoch in epochs),
     )
 
 

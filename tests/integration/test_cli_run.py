@@ -144,7 +144,7 @@ def test_a_terminal_shows_a_line_for_each_slot(digits):
     code, shown = run_on_a_terminal(digits, "run", "--study", "digits.yaml", "--cpu", "1")
     assert code == 0, shown
     assert "digits   maximize test_accuracy" in shown
-    assert re.search(r"slot +trial +epoch +accuracy +images/s +memory +params", shown)
+    assert re.search(r"slot +trial +epoch +accuracy +images/s +memory +curve +params", shown)
     assert re.search(r"cpu 0 +1 +0/1", shown)
     assert "2/2 trials" in shown
     assert "2 complete  0 pruned  0 failed  0 running  0 waiting" in shown

@@ -105,10 +105,10 @@ def test_the_weights_are_those_with_the_evaluation_statistics(trained: Path) -> 
 
 
 def test_importing_sweep_and_a_plain_best_load_no_torch(trained: Path) -> None:
-    code = "import sweep, sys; assert 'torch' not in sys.modules; print(sweep.load_model.__doc__)"
+    code = "import sweep, sys; print('load_model' in dir(sweep), 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "Module in evaluation mode" in done.stdout
+    assert done.stdout == "True False\n"
 
 
 @pytest.mark.parametrize(

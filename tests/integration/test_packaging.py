@@ -74,7 +74,7 @@ def test_the_wheel_holds_every_module_and_every_migration(shipped):
 
 
 def test_the_wheel_says_that_it_is_typed_and_under_which_license(shipped):
-    assert "sweep/py.typed" in shipped
+    assert {"sweep/py.typed", "sweep/__init__.pyi"} <= shipped
     assert any(name.endswith("/licenses/LICENSE") for name in shipped)
 
 

@@ -149,8 +149,8 @@ def test_a_screen_of_80_columns_has_a_line_for_each_slot():
     assert shown.counts == "1 complete  0 pruned  0 failed  1 running  0 waiting"
     assert shown.best == "best 97.22% in trial 0: optimizer=sgd batch_size=64 lr=0.1"
     assert shown.table == (
-        "slot   trial  epoch  accuracy  images/s    memory  optimizer batch_size lr",
-        "cpu 0      1    1/3    50.00%       500   100 MiB  sgd 64 0.1",
+        "slot   trial  epoch  accuracy  images/s    memory  curve   optimizer batch_size…",
+        "cpu 0      1    1/3    50.00%       500   100 MiB  ▅       sgd 64 0.1",
         "cpu 1",
     )
 
@@ -159,7 +159,7 @@ def test_a_wider_screen_names_the_params():
     params = {"optimizer": "sgd", "batch_size": 64, "lr": 0.1}
     now = started(board(), 0, CPU_0, 101.0, params=params)
     header, first, _ = screen_text(now, 130.0, 100, {}).table
-    assert header.endswith("memory  params")
+    assert header.endswith("memory  curve   params")
     assert first.endswith("  optimizer=sgd batch_size=64 lr=0.1")
 
 
@@ -171,9 +171,9 @@ def test_gpus_have_their_use_and_memory_shown():
         )
     table = screen_text(now, 110.0, 80, {"GPU-0": 97, "GPU-1": None}).table
     assert table == (
-        "slot   trial  epoch  accuracy  images/s    memory  gpu  params",
-        "gpu 0      0    1/3    50.00%       500  50.0 GiB  97%  lr=0",
-        "gpu 1      1    1/3    50.00%       500  50.0 GiB       lr=1",
+        "slot   trial  epoch  accuracy  images/s    memory  gpu  curve   params",
+        "gpu 0      0    1/3    50.00%       500  50.0 GiB  97%  ▅       lr=0",
+        "gpu 1      1    1/3    50.00%       500  50.0 GiB       ▅       lr=1",
     )
 
 

@@ -104,7 +104,7 @@ CASES = {
         [
             "11: unknown key machines; known: version, study, description, train, data, "
             "model, objective, space, configurations, training, search, enqueue, budget, "
-            "checkpoints, resources",
+            "checkpoints, resources, log",
         ],
     ),
     "a time without its unit": (

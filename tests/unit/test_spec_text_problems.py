@@ -69,7 +69,7 @@ CASES = {
             "13: alias *b; aliases are refused: write the value out",
             "13: unknown key c; known: version, study, description, train, data, model, "
             "objective, space, configurations, training, search, enqueue, budget, "
-            "checkpoints, resources",
+            "checkpoints, resources, log",
         ],
     ),
     "a tag": (

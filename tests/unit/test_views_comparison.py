@@ -208,6 +208,11 @@ def test_many_values_close_together_become_equal_steps() -> None:
     assert found == ["0.5 to 0.6", "0.6 to 0.7", "0.7 to 0.8", "0.8 to 0.9"]
 
 
+def test_values_that_were_drawn_evenly_become_equal_steps_however_far_they_span() -> None:
+    edges = range_edges(0.002, 0.98, is_linear=True)
+    assert edges == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+
+
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.0, 8.0), (1e-6, 1e6), (64, 4096)])
 def test_ranges_rise_and_hold_everything(low: float, high: float) -> None:
     edges = range_edges(low, high)

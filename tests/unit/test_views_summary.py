@@ -134,6 +134,22 @@ def test_selection_on_test_data_is_said() -> None:
     assert not any("not finished" in line for line in lines)
 
 
+def test_several_gpus_are_one_kind_of_device() -> None:
+    builder = SnapshotBuilder(make_spec({"lr": [0.1]}))
+    for uuid in ("GPU-3f2a91c0-1111", "GPU-77777777-1111", "MIG-12345678-1111"):
+        builder.complete(0.5, lr=0.1, attempt={"device": uuid})
+    snapshot = builder.build()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    assert not [line for line in lines if "kinds of devices" in line]
+
+
+def test_params_that_vary_together_are_no_controlled_comparison() -> None:
+    snapshot = lr_batch_study()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    (line,) = (line for line in lines if "vary together" in line)
+    assert line.startswith("optimizer, batch_size and lr vary together: ")
+
+
 def test_times_on_different_kinds_of_devices_are_said_not_to_compare() -> None:
     study = builder().complete(0.5, lr=0.1, attempt={"device": "cuda:0"}).complete(0.5, lr=0.1)
     snapshot = study.build()

@@ -1,0 +1,1 @@
+"""Notebook: what `import sweep` offers to Python: studies as frames and figures, and runs."""

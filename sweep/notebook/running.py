@@ -1,0 +1,150 @@
+"""Running from Python: a study file, or a mapping like one, run to its end in this process."""
+
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from sweep.cli.console import tell
+from sweep.cli.places import Places
+from sweep.cli.planning import Changes, planned
+from sweep.cli.watch import watch
+from sweep.coordinator.events import SweepEnded
+from sweep.coordinator.session import run_study
+from sweep.errors import StudyFileError, UsageError
+from sweep.notebook.study import LoadedStudy, load
+from sweep.views.display import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sweep.coordinator.plan import Plan
+
+_GRACE_S = 30.0
+
+
+def run(
+    study: str | Path | Mapping[str, Any],
+    *,
+    gpus: str | int | Sequence[int | str] | None = None,
+    cpu: int | None = None,
+    trials: int | None = None,
+    add_trials: int | None = None,
+    timeout: str | None = None,
+    max_cost: float | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+    storage: str | None = None,
+    run_dir: str | Path | None = None,
+) -> LoadedStudy:
+    """Run a study to its end, as `sweep run` does with flags of these names; the study then.
+
+    `study` is a name, a file, or a mapping with the keys of one, whose paths are relative to the
+    current folder. `gpus` are numbers as nvidia-smi's or UUIDs ([0, 1]), or "all"; `changes`
+    are values by their dotted keys ({"training.epochs": 3}). An interrupt lets each running trial
+    end its epoch, a second one ends them at once; called again, the study goes on.
+
+    Raises a SweepError when it cannot be run, and KeyboardInterrupt when it was interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise UsageError("sweep.run wants Python's main thread, which an interrupt reaches")
+    asked = _changes(name, trials, timeout, max_cost, seed, changes or {})
+    places = _places(gpus, cpu, storage, run_dir)
+    with _study_file(study) as file, _named(file, study):
+        plan = planned(file, asked, places, add_trials=add_trials, grace_s=_GRACE_S)
+    return _run(plan, storage)
+
+
+def _run(plan: "Plan", storage: str | None) -> LoadedStudy:
+    ended: SweepEnded | None = None
+    with watch() as watcher, closing(run_study(plan)) as events:
+        for event in events:
+            watcher.show(event)
+            ended = event if isinstance(event, SweepEnded) else ended
+    assert ended is not None, "a run says last that it ended"
+    tell(one_line(ended.reason))
+    if ended.exit_code > 128:
+        raise KeyboardInterrupt(ended.reason)
+    return load(plan.spec.study, storage)
+
+
+def _changes(
+    name: str | None,
+    trials: int | None,
+    timeout: str | None,
+    max_cost: float | None,
+    seed: int | None,
+    others: Mapping[str, Any],
+) -> Changes:
+    return Changes(
+        name=name,
+        trials=_text(trials),
+        timeout=timeout,
+        max_cost=_text(max_cost),
+        seed=_text(seed),
+        settings=[f"{key}={json.dumps(value)}" for key, value in others.items()],
+    )
+
+
+def _places(
+    gpus: str | int | Sequence[int | str] | None,
+    cpu: int | None,
+    storage: str | None,
+    run_dir: str | Path | None,
+) -> Places:
+    return Places(
+        gpus=_gpus(gpus),
+        cpu=cpu,
+        memory_limit=None,
+        shares_busy=False,
+        storage=storage,
+        run_dir=None if run_dir is None else str(run_dir),
+    )
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _gpus(gpus: str | int | Sequence[int | str] | None) -> str | None:
+    if gpus is None or isinstance(gpus, str):
+        return gpus
+    return ",".join(map(str, [gpus] if isinstance(gpus, int) else gpus))
+
+
+@contextmanager
+def _study_file(study: str | Path | Mapping[str, Any]) -> "Iterator[str]":
+    """The study as a file, a mapping's for as long as it takes to read it."""
+    if not isinstance(study, Mapping):
+        yield str(study) if isinstance(study, str) else os.fspath(study)
+        return
+    if "study" not in study:
+        raise UsageError("the mapping has no key 'study'; give the study a name under it")
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", dir=Path.cwd(), prefix=".sweep-", suffix=".yaml"
+    ) as file:
+        json.dump(study, file, ensure_ascii=False)
+        file.flush()
+        yield f"./{Path(file.name).name}"
+
+
+@contextmanager
+def _named(file: str, study: str | Path | Mapping[str, Any]) -> "Iterator[None]":
+    """A problem in a mapping is not told of the file that it was in for a moment."""
+    try:
+        yield
+    except StudyFileError as error:
+        if not isinstance(study, Mapping):
+            raise
+        name = Path(file).name
+        problems = [
+            replace(each, source="the mapping", line=None) if name in each.source else each
+            for each in error.problems
+        ]
+        raise StudyFileError(problems) from None

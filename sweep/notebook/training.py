@@ -1,0 +1,98 @@
+"""Training from Python: one training, epoch by epoch, without a study around it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from sweep.errors import UsageError
+from sweep.records import Snapshot, Trial
+from sweep.spec.recipe import DataSpec, ModelSpec
+from sweep.spec.study import StudySpec
+from sweep.spec.training import resolve_training
+
+if TYPE_CHECKING:
+    from sweep.training.train import TrainConfig
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class TrainedEpoch:
+    """One epoch (zero-based) of a training: its metrics, and the state to go on from.
+
+    The state holds the live weights: it is valid until the next epoch is asked for.
+    """
+
+    epoch: int
+    metrics: dict[str, float]
+    state: dict[str, Any]
+
+    def __getitem__(self, metric: str) -> float:
+        return self.metrics[metric]
+
+    def __repr__(self) -> str:
+        shown = " ".join(f"{name}={value:.4g}" for name, value in self.metrics.items())
+        return f"<epoch {self.epoch}: {shown}>"
+
+
+def train(
+    config: "TrainConfig", device: str = "cpu", state: Mapping[str, Any] | None = None
+) -> Iterator[TrainedEpoch]:
+    """Trains on a torch device, one epoch for each value that is asked for.
+
+    `state` is that of an earlier epoch, to go on from. Closing the generator ends the training.
+    Raises DataError when the data cannot be used, TrainFunctionError for a bad model factory.
+    """
+    from sweep.training.train import train as epochs_of
+
+    with closing(epochs_of(config, device, state)) as epochs:
+        for metrics, reached in epochs:
+            yield TrainedEpoch(epoch=reached["epoch"], metrics=metrics, state=reached)
+
+
+def config(
+    data: str | Mapping[str, Any] = "cifar10",
+    model: str | Mapping[str, Any] = "resnet18",
+    *,
+    seed: int = 0,
+    **training: Any,
+) -> "TrainConfig":
+    """What `train` needs: the sections of a study file, and the training keys by name.
+
+    `config("digits", {"name": "resnet18", "width": 16}, epochs=2, lr=0.05)`. Raises UsageError
+    for a key or value that is not allowed.
+    """
+    from sweep.training.train import TrainConfig
+
+    try:
+        return TrainConfig(
+            data=DataSpec.model_validate(_section(data)),
+            model=ModelSpec.model_validate(_section(model)),
+            training=resolve_training(training),
+            seed=seed,
+        )
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise UsageError(f"{error.title}: {where}: {fault['msg']}") from error
+
+
+def config_of(snapshot: Snapshot, trial: Trial) -> "TrainConfig":
+    """What a trial was trained with. Raises UsageError for a training function of one's own."""
+    from sweep.training.train import TrainConfig
+
+    spec = StudySpec.from_json(dict(snapshot.study.spec))
+    recipe = spec.recipe
+    if recipe.data is None or recipe.model is None:
+        raise UsageError(f"the study trains with {recipe.train}; call that function itself")
+    return TrainConfig(
+        data=recipe.data,
+        model=recipe.model,
+        training=resolve_training(spec.flat_params(trial.params)),
+        seed=trial.seed,
+    )
+
+
+def _section(named: str | Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": named} if isinstance(named, str) else dict(named)

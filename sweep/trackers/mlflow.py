@@ -1,0 +1,65 @@
+"""MLflow: an experiment for the study with a run for each trial.
+
+Where MLFLOW_TRACKING_URI is set they go there, else into a folder.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param
+
+from sweep.trackers.entries import Begun, Ended, Entry, Measured
+
+_STATES = {"complete": "FINISHED", "pruned": "KILLED", "failed": "FAILED"}
+_TRIAL = "sweep.trial"
+
+
+class Mlflow:
+    """The runs of one study; a trial that goes on keeps its run."""
+
+    def __init__(self, study: str, metric: str, folder: Path) -> None:
+        self._metric = metric
+        uri = os.environ.get("MLFLOW_TRACKING_URI")
+        if uri is None:
+            # The store of files is all that needs no database; MLflow wants to be told so.
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+            uri = folder.absolute().as_uri()
+        self._client = MlflowClient(tracking_uri=uri)
+        found = self._client.get_experiment_by_name(study)
+        self._experiment = (
+            self._client.create_experiment(study) if found is None else found.experiment_id
+        )
+        self._runs: dict[int, str] = {}
+
+    def put(self, entry: Entry) -> None:
+        match entry:
+            case Begun(trial=trial, params=params):
+                self._runs[trial] = self._begin(trial, params)
+            case Measured(trial=trial, epoch=epoch, metrics=metrics) if trial in self._runs:
+                at_ms = round(entry.at_s * 1000)
+                rows = [Metric(name, value, at_ms, epoch) for name, value in metrics.items()]
+                self._client.log_batch(self._runs[trial], metrics=rows)
+            case Ended(trial=trial) if trial in self._runs:
+                run = self._runs.pop(trial)
+                if entry.value is not None:
+                    self._client.log_metric(run, f"final/{self._metric}", entry.value)
+                self._client.set_tag(run, "sweep.state", entry.state)
+                self._client.set_terminated(run, _STATES[entry.state], round(entry.at_s * 1000))
+
+    def close(self) -> None:
+        """Every entry is written already."""
+
+    def _begin(self, trial: int, params: Any) -> str:
+        found = self._client.search_runs(
+            [self._experiment], filter_string=f"tags.`{_TRIAL}` = '{trial}'", max_results=1
+        )
+        if found:
+            return str(found[0].info.run_id)
+        run = self._client.create_run(
+            self._experiment, tags={_TRIAL: str(trial)}, run_name=f"trial {trial}"
+        )
+        rows = [Param(name, str(value)) for name, value in params.items()]
+        self._client.log_batch(run.info.run_id, params=rows)
+        return str(run.info.run_id)

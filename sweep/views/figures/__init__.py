@@ -1,0 +1,1 @@
+"""Figures: series drawn with plotly; what each of them looks like, and nothing of its numbers."""

@@ -1,0 +1,1 @@
+"""Series: the numbers of the plots, without a plot library, so that they can be tested."""
