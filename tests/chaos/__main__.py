@@ -17,7 +17,7 @@ def main() -> None:
     tolls = {store: _run(store, options) for store in stores}
     for store, toll in tolls.items():
         print(f"{store:<10}  {toll}")
-    sys.exit(any(t.lost or t.doubled or t.holes or t.leftovers for t in tolls.values()))
+    sys.exit(not all(toll.is_clean for toll in tolls.values()))
 
 
 def _parse() -> argparse.Namespace:

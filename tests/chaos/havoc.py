@@ -17,6 +17,9 @@ from pathlib import Path
 
 import psutil
 
+from sweep.coordinator.consistency import check_consistency
+from sweep.coordinator.folders import study_folder
+from sweep.coordinator.inspection import inspect
 from sweep.errors import SweepError
 from sweep.records import Snapshot, Trial, TrialState
 from sweep.store.store import open_store
@@ -37,6 +40,7 @@ class Toll:
     doubled: int = 0
     holes: int = 0
     leftovers: int = 0
+    findings: list[str] = field(default_factory=list)
     recoveries_s: list[float] = field(default_factory=list)
 
     @property
@@ -48,8 +52,15 @@ class Toll:
         return (
             f"{self.trials} trials, {self.kills} kills ({self.landed} of them inside a trial): "
             f"{self.lost} lost, {self.doubled} doubled, {self.holes} holes, "
-            f"{self.leftovers} processes left, recovered in {self.slowest_s:.1f} s at most"
+            f"{self.leftovers} processes left, recovered in {self.slowest_s:.1f} s at most; "
+            f"the doctor finds {'; '.join(self.findings) or 'nothing'}"
         )
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was lost, doubled or left behind, and the study is in order."""
+        counts = (self.lost, self.doubled, self.holes, self.leftovers)
+        return counts == (0, 0, 0, 0) and not self.findings
 
 
 class Havoc:
@@ -212,6 +223,12 @@ class Havoc:
         self._remember(end)
         self.toll.doubled += _num_doubled(end)
         self.toll.holes += _num_holes(end, self.toll.trials)
+        folder = study_folder(self._folder / "runs", "scripted")
+        with open_store(self._url, create=False) as store:
+            facts = inspect(store, end.study, folder, is_led=False)
+        self.toll.findings += [
+            f"{each.trial}: {each.message}" for each in check_consistency(facts)
+        ]
 
 
 def _signal(process: psutil.Process, number: signal.Signals) -> None:
