@@ -24,6 +24,7 @@ from sweep.views.gallery import gallery_markdown
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+CHINESE = (ROOT / "README.zh.md").read_text()
 SWEEP = str(Path(sys.executable).with_name("sweep"))
 GROUPS = ("trials", "studies", "storage")
 TABLES = {
@@ -34,12 +35,13 @@ TABLES = {
 }
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def _blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def _commands() -> list[list[str]]:
-    lines = [line for block in _blocks("sh") for line in block.splitlines()]
+    blocks = [*_blocks("sh"), *_blocks("sh", CHINESE)]
+    lines = list(dict.fromkeys(line for block in blocks for line in block.splitlines()))
     words = [shlex.split(line, comments=True) for line in lines]
     return [each[1:] for each in words if each[:1] == ["sweep"]]
 
@@ -77,6 +79,17 @@ def test_a_command_in_the_readme_exists_with_its_flags(command: list[str]) -> No
     shown = _help(*names)
     for flag in (word.partition("=")[0] for word in command[1:] if word.startswith("-")):
         assert re.search(rf"{flag}\b", shown), f"sweep {' '.join(names)} has no {flag}"
+
+
+@pytest.mark.parametrize("text", [README, CHINESE], ids=["english", "chinese"])
+def test_ones_own_study_runs_as_it_is_written(text: str, tmp_path: Path) -> None:
+    lines = [line for block in _blocks("sh", text) for line in block.splitlines()]
+    (begin,) = (n for n, line in enumerate(lines) if line.startswith("sweep init mine.yaml"))
+    for line in lines[begin : begin + 2]:
+        words = shlex.split(line, comments=True)
+        done = subprocess.run([SWEEP, *words[1:]], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert "best: trial" in done.stdout
 
 
 def test_every_command_of_the_program_is_in_the_readme() -> None:
