@@ -53,7 +53,7 @@ def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
     metric = one_line(summary.metric)
     yield "study", one_line(summary.study)
     yield "state", _state(summary, lease, with_holder=True)
-    yield "trials", f"{_finished(summary)} finished: {_counts(summary)}"
+    yield "trials", f"{_finished(summary)} finished: {_counts(summary, lease)}"
     yield "elapsed", _spent(summary)
     if summary.best is None:
         yield "best", "no trial is complete yet"
@@ -101,9 +101,13 @@ def _finished(summary: Summary) -> str:
     return str(summary.num_finished) if planned is None else f"{summary.num_finished}/{planned}"
 
 
-def _counts(summary: Summary) -> str:
+def _counts(summary: Summary, lease: Lease | None) -> str:
+    """How many are in each state; what nobody leads any more was cut short, and waits."""
     order = ("complete", "pruned", "failed", "running", "waiting")
-    return ", ".join(f"{summary.counts[TrialState(state)]} {state}" for state in order)
+    numbers = {state: summary.counts[TrialState(state)] for state in order}
+    if lease is None and numbers["running"]:
+        numbers["cut short"] = numbers.pop("running")
+    return ", ".join(f"{number} {state}" for state, number in numbers.items())
 
 
 def _spent(summary: Summary) -> str:

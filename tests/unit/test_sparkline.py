@@ -1,5 +1,6 @@
 """Sparklines: how the running trials go, in status and on the live screen, on any terminal."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -79,6 +80,13 @@ def test_status_shows_how_each_running_trial_goes_in_80_columns() -> None:
         "         batch_size=64 lr=0.1",
         "         trial 1 on GPU-3f2a91c0, epoch 2 of 3 ▁: optimizer=sgd batch_size=64",
     ]
+
+
+@pytest.mark.parametrize(("is_led", "words"), [(True, "3 running"), (False, "3 cut short")])
+def test_what_nobody_leads_any_more_is_not_called_running(is_led: bool, words: str) -> None:
+    now = standing()
+    text = status_text(now if is_led else replace(now, lease=None), START, 80)
+    assert words in text
 
 
 def test_the_live_screen_draws_all_curves_on_one_scale() -> None:
