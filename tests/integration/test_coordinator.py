@@ -585,6 +585,7 @@ def test_a_run_waits_for_room_on_a_full_disk_and_loses_nothing(
     snapshot = stored(plan)
     assert [trial.state for trial in snapshot.trials] == [TrialState.COMPLETE] * 3
     assert {each.cause for each in snapshot.attempts} == {Cause.CANCELLED, None}
+    assert len(snapshot.attempts) <= 3 + len(plan.slots)  # none was begun in the pause
 
 
 def test_a_study_of_optunas_that_is_not_ours_is_never_touched(tmp_path: Path) -> None:
