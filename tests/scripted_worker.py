@@ -12,6 +12,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sweep.records import Cause, Checkpoint
@@ -68,6 +69,9 @@ def _attempt(channel: Channel, assignment: Assignment) -> Finished | Failed:
             failed = _act(str(params.get("act", "fine")), assignment)
             if failed is not None:
                 return failed
+        if params.get("act") == "speak late":
+            late = replace(_report(assignment, epoch, 9.0), attempt=assignment.attempt - 1)
+            channel.send(late)
         if params.get("slow"):
             time.sleep(float(params["slow"]))
         value = float(params.get("quality", 0.8)) * (1 - 0.5 ** (epoch + 1))

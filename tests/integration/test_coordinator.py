@@ -612,3 +612,11 @@ def test_a_constant_that_is_added_to_the_space_keeps_the_old_trials(tmp_path: Pa
     plan = scripted_plan(tmp_path, scripted_spec(wider, search=search))
     assert run_to_end(plan) == SweepEnded(reason="the space is exhausted", exit_code=0)
     assert [trial.params["quality"] for trial in stored(plan).trials] == [0.3, 0.6, 0.9]
+
+
+def test_what_an_attempt_of_the_past_still_says_changes_nothing(tmp_path: Path) -> None:
+    plan = scripted_plan(tmp_path, scripted_spec(acts("speak late", "fine")))
+    assert run_to_end(plan).exit_code == 0
+    late, fine = stored(plan).trials
+    assert late.state is TrialState.COMPLETE
+    assert late.value == fine.value
