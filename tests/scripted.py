@@ -13,7 +13,13 @@ from sweep.space.distributions import Distribution, Float
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.resources import ResourcesSpec
-from sweep.spec.study import BudgetSpec, Objective, SearchSpec, StudySpec
+from sweep.spec.study import (
+    BudgetSpec,
+    CheckpointsSpec,
+    Objective,
+    SearchSpec,
+    StudySpec,
+)
 from sweep.store.store import open_store
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("scripted_worker.py")))
@@ -46,6 +52,7 @@ def scripted_spec(
     training: dict[str, object] | None = None,
     budget: BudgetSpec | None = None,
     resources: ResourcesSpec | None = None,
+    checkpoints: CheckpointsSpec | None = None,
 ) -> StudySpec:
     """A study for the scripted worker."""
     return StudySpec(
@@ -57,6 +64,7 @@ def scripted_spec(
         search=search or SearchSpec(sampler="random"),
         budget=budget or BudgetSpec(trials=trials),
         resources=resources or ResourcesSpec(),
+        checkpoints=checkpoints or CheckpointsSpec(),
     )
 
 

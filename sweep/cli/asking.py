@@ -130,7 +130,7 @@ def _tell_what_next(store: Store, study: Study, trial: Trial, spec: StudySpec) -
     finished = sum(each.state.is_finished for each in store.trials(study.id))
     is_full = spec.budget.trials is not None and finished >= spec.budget.trials
     more = " --add-trials 1" if is_full else ""
-    tell(f"to run it: sweep run --study {one_line(study.name)}{more}")
+    tell(f"to run it: sweep run --study {one_line(study.name)}{store.flag}{more}")
 
 
 def _by_number(store: Store, study: Study) -> dict[int, Trial]:

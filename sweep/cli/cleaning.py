@@ -33,7 +33,7 @@ def clean(
     """
     from sweep.cli.console import tell
     from sweep.cli.diagnosis import place_of_runs
-    from sweep.cli.studies import stored, stored_study
+    from sweep.cli.studies import storage_url, stored, stored_study
     from sweep.coordinator.cleaning import Left, waste_of
     from sweep.coordinator.cleaning import clean as cleaned
     from sweep.coordinator.folders import study_folder
@@ -42,6 +42,7 @@ def clean(
     with stored(storage) as store:
         found = stored_study(store, study)
         act = waste_of if dry_run else cleaned
-        waste = act(store, found, study_folder(place_of_runs(run_dir), found.name), Left(keep))
+        folder = study_folder(place_of_runs(run_dir), found.name, storage_url(storage))
+        waste = act(store, found, folder, Left(keep))
     size = f"{show_count(len(waste.files), 'checkpoint')}, {waste.num_bytes / 2**20:.1f} MiB"
     tell(f"would remove {size}" if dry_run else f"removed {size}")

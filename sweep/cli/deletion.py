@@ -7,7 +7,7 @@ import typer
 
 from sweep.cli.console import tell
 from sweep.cli.diagnosis import place_of_runs
-from sweep.coordinator.folders import study_folder
+from sweep.coordinator.folders import disown, is_owned, owner_name, study_folder
 from sweep.coordinator.places import (
     is_shared,
     named_folders,
@@ -27,7 +27,9 @@ _MIB = 2**20
 def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
     """Returns when the user has said yes. Raises UsageError where nobody can be asked."""
     trials = show_count(len(store.trials(study.id)), "trial")
-    folders = [each for each in _folders(store, study, run_dir) if not is_shared(each)]
+    database = owner_name(store.connection_string)
+    found = [each for each in _folders(store, study, run_dir) if not is_shared(each)]
+    folders = [each for each in found if is_owned(each, database)]
     places = "".join(f", and {each} ({size_bytes(each) / _MIB:.1f} MiB)" for each in folders)
     question = f"delete study {one_line(study.name)} with {trials}{places}?"
     if not sys.stdin.isatty():
@@ -38,11 +40,15 @@ def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
 def delete_study(store: Store, study: Study, run_dir: str | None) -> None:
     """The study is stored no more, and its folders are gone, but those that a copy uses."""
     folders = _folders(store, study, run_dir)
+    database = owner_name(store.connection_string)
     remove_study(store, study)
     for folder in folders:
         if is_shared(folder):
             unmark_copied(folder)
+            disown(folder, database)
             tell(f"{folder} stays: a copy of the study uses it")
+        elif not is_owned(folder, database):
+            tell(f"{folder} stays: a study in another database uses it")
         else:
             remove_folder(folder)
     tell(f"deleted study {one_line(study.name)}")
@@ -58,6 +64,6 @@ def copied_text(target: Store, study: Study, where: str) -> str:
 
 def _folders(store: Store, study: Study, run_dir: str | None) -> list[Path]:
     """The study's folders: in the run folder, and where its logs are."""
-    own = study_folder(place_of_runs(run_dir), study.name).path
+    own = study_folder(place_of_runs(run_dir), study.name, store.connection_string).path
     named = named_folders(study.name, store.attempts(study.id))
     return sorted({*([own] if own.is_dir() else []), *named})

@@ -17,6 +17,7 @@ from sweep.coordinator.session import check_slots
 from sweep.coordinator.standing import found_standing
 from sweep.errors import NotFoundError
 from sweep.store.store import open_store
+from sweep.store.url import hide_password
 from sweep.views.display import one_line
 
 EVERY_S = 0.2
@@ -31,7 +32,7 @@ def detached(plan: Plan, storage: str | None) -> int:
     standing = found_standing(plan.url, plan.spec)
     standing.check_devices(plan.slots, allows_cpu=plan.allows_cpu)
     check_slots(plan)
-    folder = study_folder(plan.run_folder, plan.spec.study)
+    folder = study_folder(plan.run_folder, plan.spec.study, plan.url)
     make_folder(folder)
     log = folder.path / "run.log"
     begin = log.stat().st_size if log.exists() else 0
@@ -68,13 +69,17 @@ def _started(output: int, url: str) -> subprocess.Popen[bytes]:
 
 
 def _arguments(given: Sequence[str]) -> list[str]:
-    """The command line without `--detach` and `--storage URL`."""
+    """The command line without `--detach`, and without the database where that has a password."""
     kept: list[str] = []
     is_value = False
     for word in given:
-        if not is_value and word not in ("--detach", "--storage"):
-            kept += [] if word.startswith("--storage=") else [word]
-        is_value = not is_value and word == "--storage"
+        url = word.removeprefix("--storage=") if word.startswith("--storage=") else word
+        is_secret = (is_value or url is not word) and hide_password(url) != url
+        if is_secret and is_value:
+            kept.pop()
+        elif not is_secret and word != "--detach":
+            kept.append(word)
+        is_value = word == "--storage"
     return kept
 
 

@@ -33,7 +33,7 @@ def examined_study(
     """What is stored of the study is examined, with `fix` repaired; the exit code."""
     with stored(storage) as store:
         study = stored_study(store, name)
-        folder = study_folder(place_of_runs(run_dir), study.name)
+        folder = study_folder(place_of_runs(run_dir), study.name, storage_url(storage))
         if fix:
             from sweep.coordinator.repair import repair
 
@@ -43,11 +43,12 @@ def examined_study(
             if is_led:
                 tell("the study runs: its open trials and checkpoints were not looked at")
             found = left = check_consistency(inspect(store, study, folder, is_led=is_led))
-        num_trials = len(store.trials(study.id))
+        num_trials, flag = len(store.trials(study.id)), store.flag
     if as_json:
         answer(_json([_finding_object(each, left) for each in found]))
     else:
-        answer(_findings_text(found, left, num_trials, study.name, fix=fix))
+        name = f"{one_line(study.name)}{flag}"
+        answer(_findings_text(found, left, num_trials, study.name, to_fix=None if fix else name))
     return _FAULT_CODE if left else 0
 
 
@@ -64,15 +65,20 @@ def _checks_text(checks: Sequence[Check]) -> str:
 
 
 def _findings_text(
-    found: Sequence[Finding], left: Sequence[Finding], num_trials: int, name: str, *, fix: bool
+    found: Sequence[Finding],
+    left: Sequence[Finding],
+    num_trials: int,
+    name: str,
+    *,
+    to_fix: str | None,
 ) -> str:
     study = one_line(name)
     if not found:
         return f"study {study}: {show_count(num_trials, 'trial')}, nothing is wrong\n"
     lines = [f"{'repaired: ' if each not in left else ''}{one_line(str(each))}" for each in found]
     lines += [one_line(str(each)) for each in left if each not in found]
-    if not fix and any(each.fault.is_repairable for each in found):
-        lines.append(f"to repair what can be: sweep doctor --study {study} --fix")
+    if to_fix is not None and any(each.fault.is_repairable for each in found):
+        lines.append(f"to repair what can be: sweep doctor --study {to_fix} --fix")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -14,6 +14,7 @@ from sweep.errors import DiskError, NotFoundError, SweepError, UnusableError
 
 DEBUG = "--debug"
 OUR_BUG = 70
+_TOO_MANY_FILES = "too many files are open: raise the limit with ulimit -n, or use fewer slots"
 INTERRUPTED = 130
 
 
@@ -70,6 +71,8 @@ def _explain(error: Exception) -> int:
             return INTERRUPTED
         case OSError(filename=str(name), strerror=str(reason)):
             message, code = f"{name} cannot be used: {reason.lower()}", UnusableError.exit_code
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            message, code = _TOO_MANY_FILES, UnusableError.exit_code
         case OSError(errno=errno.ENOSPC):
             message, code = "the answer cannot be written: the disk is full", DiskError.exit_code
         case _:

@@ -12,9 +12,13 @@ _PATTERNS = ("a*-e*.pt", "*.partial")
 
 
 def resumable(epochs: Iterable[Epoch]) -> list[Checkpoint]:
-    """The checkpoints that a trial can go on from, the latest attempt's newest first."""
+    """The checkpoints that a trial can go on from, the latest attempt's newest first.
+
+    Those whose files are gone are left out; whether the others are whole, the worker finds out.
+    """
     saved = [each.checkpoint for each in _saved(epochs) if each.checkpoint is not None]
-    return saved[: -_RESUMABLE - 1 : -1]
+    there = [each for each in saved if Path(each.path).is_file()]
+    return there[: -_RESUMABLE - 1 : -1]
 
 
 def kept(spec: StudySpec, state: TrialState, epochs: Iterable[Epoch]) -> list[Checkpoint]:
@@ -97,9 +101,13 @@ class KeptCheckpoints:
 
     def _remove(self, epochs: Sequence[Epoch]) -> None:
         for epoch in epochs:
-            if epoch.checkpoint is not None:
+            if epoch.checkpoint is not None and self._is_own(Path(epoch.checkpoint.path)):
                 remove_file(Path(epoch.checkpoint.path))
         self._epochs = [each for each in self._epochs if each not in epochs]
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether a file is in the trial's folder: one elsewhere may serve a copy of the study."""
+        return self._folder is None or path.parent == self._folder
 
     def _remove_strays(self) -> None:
         named = [each.checkpoint for each in self._epochs if each.checkpoint is not None]

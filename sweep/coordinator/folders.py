@@ -1,5 +1,6 @@
 """Folders: where a study's logs and checkpoints lie inside the run folder."""
 
+import contextlib
 import hashlib
 import re
 import tempfile
@@ -7,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.errors import UnusableError
+from sweep.store.url import locate
 
+_OWNER = ".database"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -24,9 +27,10 @@ def folder_name(study: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StudyFolder:
-    """The folder of one study."""
+    """The folder of one study. `database` says in which one the study is, for people too."""
 
     path: Path
+    database: str
 
     def trial(self, number: int) -> Path:
         """Where a trial's checkpoints and logs lie."""
@@ -59,6 +63,7 @@ def make_folder(folder: StudyFolder) -> None:
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder.path).close()
+        _claim(folder)
     except OSError as error:
         raise UnusableError(
             f"the run folder {folder.path} cannot be written: {error.strerror}; "
@@ -66,6 +71,49 @@ def make_folder(folder: StudyFolder) -> None:
         ) from error
 
 
-def study_folder(run_folder: Path, study: str) -> StudyFolder:
-    """The folder of a study, absolute; it need not exist."""
-    return StudyFolder(path=(run_folder / folder_name(study)).absolute())
+def study_folder(run_folder: Path, study: str, url: str) -> StudyFolder:
+    """The folder of the study in the database at `url`, absolute; it need not exist.
+
+    Of two databases with a study of that name, as a copy makes them, only one owns the folder of
+    the name; the other's is told apart by its database, so that neither touches the other's files.
+    """
+    database = owner_name(url)
+    path = (run_folder / folder_name(study)).absolute()
+    if not is_owned(path, database):
+        path = path.with_name(f"{path.name}-{hashlib.sha256(database.encode()).hexdigest()[:8]}")
+    return StudyFolder(path=path, database=database)
+
+
+def owner_name(url: str) -> str:
+    """What a folder calls its database: the same however its URL is written, and no secret."""
+    location = locate(url)
+    if location.path is not None:
+        return str(location.path)
+    found = location.url
+    options = found.query.get("options", "")
+    host = found.host or found.query.get("host", "")
+    return f"postgresql {host}:{found.port or 5432}/{found.database} {options}".rstrip()
+
+
+def is_owned(path: Path, database: str) -> bool:
+    """Whether a study's folder belongs to that database, or to none so far."""
+    try:
+        return (path / _OWNER).read_text(encoding="utf-8").strip() == database
+    except OSError:
+        return True
+
+
+def disown(path: Path, database: str) -> None:
+    """The folder no longer belongs to that database: whoever uses it then may own it."""
+    if is_owned(path, database):
+        (path / _OWNER).unlink(missing_ok=True)
+
+
+def _claim(folder: StudyFolder) -> None:
+    """The folder belongs to its database from now on, if it belonged to none."""
+    with contextlib.suppress(FileExistsError), (folder.path / _OWNER).open("x") as file:
+        file.write(f"{folder.database}\n")
+    if not is_owned(folder.path, folder.database):
+        raise UnusableError(
+            f"{folder.path} was just taken by a study in another database: run this again"
+        )

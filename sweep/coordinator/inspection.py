@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sweep.coordinator.checkpoints import kept, strays
 from sweep.coordinator.findings import Facts
-from sweep.coordinator.folders import StudyFolder
+from sweep.coordinator.folders import StudyFolder, is_owned
+from sweep.coordinator.places import is_shared
 from sweep.coordinator.projecting import differences
 from sweep.records import Checkpoint, Epoch, Snapshot, Study
 from sweep.spec.study import StudySpec
@@ -50,12 +51,21 @@ def expected_checkpoints(spec: StudySpec, snapshot: Snapshot) -> Checkpoints:
 
 
 def trial_folders(folder: StudyFolder, snapshot: Snapshot) -> dict[int, set[Path]]:
-    """Where each trial's files lie: in the study's folder, and where the store says they do."""
+    """Where each trial's files lie: in the study's folder, and where the store says they do,
+    unless another database has a part in that, as that of a copy.
+    """
     folders = {trial.number: {folder.trial(trial.number)} for trial in snapshot.trials}
     for epoch in snapshot.epochs:
         if epoch.checkpoint is not None:
             folders[epoch.trial].add(Path(epoch.checkpoint.path).parent)
-    return folders
+    return {
+        number: {place for place in places if _is_ours_alone(place.parents[1], folder.database)}
+        for number, places in folders.items()
+    }
+
+
+def _is_ours_alone(place: Path, database: str) -> bool:
+    return is_owned(place, database) and not is_shared(place)
 
 
 def _hashes(expected: Checkpoints) -> dict[str, str]:

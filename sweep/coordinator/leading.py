@@ -54,7 +54,7 @@ def lead(plan: Plan, signals: Signals, versions: Mapping[str, str]) -> Iterator[
             forget_stops(store, leadership)
             spec = _settle_spec(plan, store, leadership)
             with projection_of(store, leadership.study) as projection:
-                folder = study_folder(plan.run_folder, spec.study)
+                folder = study_folder(plan.run_folder, spec.study, plan.url)
                 ledger = ledger_of(spec, plan.slots, folder, store, leadership, projection)
                 ledger.enqueue(spec.enqueue)
                 yield Led(

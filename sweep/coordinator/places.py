@@ -4,6 +4,7 @@ A folder that a copy of the study uses too carries a mark, and stays when one of
 """
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,8 @@ def named_folders(study: str, attempts: Iterable[Attempt]) -> list[Path]:
     logs = {Path(each.log) for each in attempts if each.log is not None}
     tops = {log.parents[_DEPTH] for log in logs if len(log.parents) > _DEPTH}
     name = folder_name(study)
-    return sorted(top for top in tops if top.name == name and (top / "trials").is_dir())
+    is_one = re.compile(rf"{re.escape(name)}(-[0-9a-f]{{8}})?").fullmatch
+    return sorted(top for top in tops if is_one(top.name) and (top / "trials").is_dir())
 
 
 def mark_copied(folder: Path, where: str) -> None:

@@ -36,7 +36,7 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
     if plan.extra_trials is None and (reason := standing.nothing_left(plan.spec)):
         yield SweepEnded(reason=f"nothing is left to do: {reason}", exit_code=0)
         return
-    folder = study_folder(plan.run_folder, plan.spec.study)
+    folder = study_folder(plan.run_folder, plan.spec.study, plan.url)
     found = standing.cut_short(kill_ghosts())
     with ExitStack() as open_things:
         signals = open_things.enter_context(Signals())

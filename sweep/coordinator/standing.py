@@ -10,6 +10,7 @@ from sweep.spec.differences import Kind, differences
 from sweep.spec.study import StudySpec
 from sweep.store.leases import led_by_another
 from sweep.store.store import open_store, validate_url
+from sweep.store.url import locate, storage_flag
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +36,10 @@ class Standing:
         trials = () if self.outline is None else self.outline.trials
         running = [f"{each.number}" for each in trials if each.state is TrialState.RUNNING]
         found = []
-        if running:
-            found.append(f"trial {', '.join(running)} was running and goes on from its last epoch")
+        if len(running) == 1:
+            found.append(f"trial {running[0]} was running")
+        if len(running) > 1:
+            found.append(f"trials {', '.join(running)} were running")
         if num_ghosts:
             found.append(f"{num_ghosts} processes of a dead run were still there and are killed")
         return f"the last run was cut short: {'; '.join(found)}" if found else None
@@ -69,7 +72,7 @@ def found_standing(url: str, spec: StudySpec) -> Standing:
             return Standing(outline=None)
         lease = store.leader(study.id)
         if lease is not None and lease.is_current and not is_known_dead(lease.holder):
-            raise led_by_another(study, lease)
+            raise led_by_another(study, lease, storage_flag(locate(url)))
         _check_unchanged(StudySpec.from_json(study.spec), spec)
         return Standing(outline=store.outline(study.id))
 

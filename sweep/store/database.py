@@ -9,6 +9,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tenacity
@@ -54,6 +55,7 @@ class Database:
         self.location = location
         self.patience_s = patience_s
         self._may_wait = may_wait
+        self._file: tuple[int, int] | None = None
         self.engine = _engine(location)
         self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
         self._writing = self.engine.execution_options(**_WRITING[self.engine.dialect.name])
@@ -67,25 +69,46 @@ class Database:
 
     def write(self, change: Callable[[Connection], Answer]) -> Answer:
         """The answer of a change that is now stored; if it raises, nothing of it is."""
+        self._check_file()
         return self._repeat(self._writing, change)
 
     def once(self, question: Callable[[Connection], Answer]) -> Answer:
-        """The answer to a question that is asked once: a server that is not there is an error."""
-        with translated(self.location), self._reading.begin() as connection:
-            return question(connection)
+        """As `read`, but a server that is not there is an error at once."""
+        return self._repeat(self._reading, question, is_worth_a_try=is_locked)
 
     def write_once(self, change: Callable[[Connection], Answer]) -> Answer:
         """As `write`, tried once: a database that is not there is an error."""
         with translated(self.location), self._writing.begin() as connection:
             return change(connection)
 
-    def _repeat(self, engine: Engine, step: Callable[[Connection], Answer]) -> Answer:
+    def _check_file(self) -> None:
+        """Raises StorageError where the SQLite file is no longer the one that was opened: what is
+        written to a file without a name is lost."""
+        path = self.location.path
+        if path is None:
+            return
+        found = _identity(path)
+        self._file = self._file or found
+        if found != self._file:
+            what = "is gone" if found is None else "was replaced by another"
+            raise StorageError(
+                f"the database file {path} {what} while it was in use; put it back, then run the "
+                "same command again"
+            )
+
+    def _repeat(
+        self,
+        engine: Engine,
+        step: Callable[[Connection], Answer],
+        *,
+        is_worth_a_try: Callable[[BaseException], bool] | None = None,
+    ) -> Answer:
         def transaction() -> Answer:
             with engine.begin() as connection:
                 return step(connection)
 
         repeated = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(self._is_worth_a_try),
+            retry=tenacity.retry_if_exception(is_worth_a_try or self._is_worth_a_try),
             wait=_wait_s,
             stop=self._is_over,
             sleep=self._sleep,
@@ -122,7 +145,17 @@ class Database:
         if not isinstance(error, Exception):
             return
         if state.attempt_number == (_SILENT_TRIES if is_locked(error) else 1):
-            _log.warning("%s; trying again", explain(self.location, error))
+            found = f"database {self.location} is locked by another process"
+            said = found if is_locked(error) else explain(self.location, error)
+            _log.warning("%s; trying again", said)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 _READING: dict[str, dict[str, Any]] = {

@@ -24,6 +24,7 @@ from sweep.records import (
 from sweep.store import leases, limits, requests, studies, trials
 from sweep.store.database import Database
 from sweep.store.entries import Ending, NewTrial, Place
+from sweep.store.url import storage_flag
 
 Answer = TypeVar("Answer")
 
@@ -241,8 +242,8 @@ def lead(
     replaces: int | None,
 ) -> Leadership:
     """The leadership of the study, now the holder's. Raises LedByAnotherError."""
-    claim = uuid4().hex
+    claim, flag = uuid4().hex, storage_flag(database.location)
     token = database.write(
-        lambda c: leases.take(c, study, holder, ttl_s, replaces=replaces, claim=claim)
+        lambda c: leases.take(c, study, holder, ttl_s, replaces=replaces, claim=claim, flag=flag)
     )
     return Leadership(database, study, token, ttl_s)

@@ -22,6 +22,7 @@ def take(
     *,
     replaces: int | None,
     claim: str,
+    flag: str = "",
 ) -> int:
     """The token of a leadership that now is the holder's, for `ttl_s` seconds.
 
@@ -50,9 +51,8 @@ def take(
         )
         .returning(table.c.token)
     )
-    token = connection.scalar(statement)
-    if token is None:
-        raise led_by_another(study, reads.leader(connection, study.id))
+    if (token := connection.scalar(statement)) is None:
+        raise led_by_another(study, reads.leader(connection, study.id), flag)
     return int(token)
 
 
@@ -104,14 +104,15 @@ def _unled(study: Study) -> dict[str, object]:
     }
 
 
-def led_by_another(study: Study, lease: Lease | None) -> LedByAnotherError:
-    """The refusal that names the holder of a lease, and what to do."""
+def led_by_another(study: Study, lease: Lease | None, flag: str) -> LedByAnotherError:
+    """The refusal that names the holder of a lease, and what to do; `flag` as `storage_flag`."""
     assert lease is not None, "a lease that is refused is held by somebody"
     holder = lease.holder
     wait_s = max(1, math.ceil(lease.expires_in_s))
     return LedByAnotherError(
         f"study {study.name!r} is led by pid {holder.pid} on {holder.host}: look with "
-        f"`sweep status --study {study.name}`, end it with `sweep stop --study {study.name}`, "
+        f"`sweep status --study {study.name}{flag}`, end it with "
+        f"`sweep stop --study {study.name}{flag}`, "
         f"or wait {wait_s} s for its lease to end if it is dead"
     )
 

@@ -32,7 +32,7 @@ from sweep.store import (
 )
 from sweep.store.database import PATIENCE_S, Database
 from sweep.store.leadership import Leadership
-from sweep.store.url import Location, locate
+from sweep.store.url import Location, locate, storage_flag
 
 
 def validate_url(url: str) -> None:
@@ -98,6 +98,11 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @property
+    def flag(self) -> str:
+        """What later commands need after the study's name to find this database."""
+        return storage_flag(self._database.location)
 
     def __enter__(self) -> Self:
         return self

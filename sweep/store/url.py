@@ -1,6 +1,9 @@
 """Database URLs: which are taken, what they point at, and how they are shown to people."""
 
+import contextlib
+import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +49,15 @@ class Location:
 def default_url(environ: Mapping[str, str]) -> str:
     """The URL where no flag names one: SWEEP_STORAGE, OPTUNA_STORAGE, or a file in `runs`."""
     return environ.get("SWEEP_STORAGE") or environ.get("OPTUNA_STORAGE") or DEFAULT_URL
+
+
+def storage_flag(location: "Location") -> str:
+    """What a command needs after its study's name to find that database: nothing by default."""
+    with contextlib.suppress(UsageError):
+        if locate(default_url(os.environ)).shown == location.shown:
+            return ""
+    url = location.shown if location.path is None else f"sqlite:///{location.path}"
+    return f" --storage {shlex.quote(url)}"
 
 
 def hide_password(text: str) -> str:

@@ -223,7 +223,7 @@ class Havoc:
         self._remember(end)
         self.toll.doubled += _num_doubled(end)
         self.toll.holes += _num_holes(end, self.toll.trials)
-        folder = study_folder(self._folder / "runs", "scripted")
+        folder = study_folder(self._folder / "runs", "scripted", self._url)
         with open_store(self._url, create=False) as store:
             facts = inspect(store, end.study, folder, is_led=False)
         self.toll.findings += [

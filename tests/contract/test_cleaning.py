@@ -44,7 +44,7 @@ def opened(plan: Plan) -> Iterator[Store]:
 
 
 def folder_of(plan: Plan) -> StudyFolder:
-    return study_folder(plan.run_folder, "scripted")
+    return study_folder(plan.run_folder, "scripted", plan.url)
 
 
 def files(plan: Plan) -> list[tuple[int, str]]:

@@ -49,12 +49,12 @@ def change(plan: Plan, statement: str) -> None:
 
 def found(store: Store, plan: Plan) -> list[Finding]:
     study = store.study("scripted")
-    folder = study_folder(plan.run_folder, "scripted")
+    folder = study_folder(plan.run_folder, "scripted", plan.url)
     return check_consistency(inspect(store, study, folder, is_led=False))
 
 
 def repaired(store: Store, plan: Plan) -> tuple[list[Fault], list[Fault]]:
-    folder = study_folder(plan.run_folder, "scripted")
+    folder = study_folder(plan.run_folder, "scripted", plan.url)
     was, left = repair(store, store.study("scripted"), folder)
     return [each.fault for each in was], [each.fault for each in left]
 
@@ -116,7 +116,7 @@ def test_trials_of_a_dead_leader_wait_again(tmp_path, store_url):
 
 
 def test_checkpoints_that_are_gone_or_changed_are_named_no_more(plan, opened):
-    folder = study_folder(plan.run_folder, "scripted").trial(0)
+    folder = study_folder(plan.run_folder, "scripted", plan.url).trial(0)
     first, *_ = sorted(folder.glob("*.pt"))
     first.write_bytes(b"changed")
     assert [each.fault for each in found(opened, plan)] == [Fault.CHANGED_CHECKPOINT]
@@ -126,7 +126,7 @@ def test_checkpoints_that_are_gone_or_changed_are_named_no_more(plan, opened):
 
 
 def test_files_that_nothing_names_are_removed_and_links_are_not_followed(plan, opened, tmp_path):
-    folder = study_folder(plan.run_folder, "scripted").trial(1)
+    folder = study_folder(plan.run_folder, "scripted", plan.url).trial(1)
     stray = folder / "a9-e0.pt"
     stray.write_bytes(b"")
     outside = tmp_path / "outside.pt"

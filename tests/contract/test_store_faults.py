@@ -444,3 +444,35 @@ def test_other_tables_on_a_server_are_no_hindrance_unless_they_have_optunas_name
     with pytest.raises(StorageError, match="it has the table 'studies'"):
         validate_url(postgresql_url)
     engine.dispose()
+
+
+@pytest.mark.parametrize(("act", "what"), [("remove", "is gone"), ("replace", "was replaced")])
+def test_a_file_that_is_taken_away_under_a_leader_is_noticed(sqlite_url, act, what):
+    path = locate(sqlite_url).path
+    with open_store(sqlite_url, create=True) as store:
+        study = store.create_study(new_study())
+        leadership = store.lead(study.id, ALICE, 60)
+        add_trial(leadership)
+        if act == "remove":
+            path.unlink()
+        else:
+            other = path.with_name("other")
+            other.write_bytes(path.read_bytes())
+            other.replace(path)
+        with pytest.raises(StorageError, match=what):
+            add_trial(leadership, 1)
+
+
+def test_a_reader_waits_for_a_file_that_is_locked_as_a_whole(sqlite_url):
+    with open_store(sqlite_url, create=True) as store:
+        store.create_study(new_study())
+    holder = sqlite3.connect(
+        locate(sqlite_url).path, isolation_level=None, check_same_thread=False
+    )
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    timer = threading.Timer(2.0, holder.close)
+    timer.start()
+    with open_store(sqlite_url, create=False) as store:
+        assert len(store.studies()) == 1
+    timer.join()

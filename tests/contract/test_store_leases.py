@@ -69,10 +69,22 @@ def test_a_leader_is_known_by_process_token_and_time_left(store, study):
     assert store.leader(study.id) is None
 
 
+class _Absent:
+    """An engine whose database is gone; it is asked once."""
+
+    asked = False
+
+    def begin(self):
+        assert not self.asked
+        self.asked = True
+        raise OSError("gone")
+
+
 def test_a_led_study_is_refused_to_another_with_what_to_do(store, study, leadership):
     expected = (
-        r"study 'lr_bs_opt' is led by pid 11 on alpha: look with `sweep status --study lr_bs_opt`,"
-        r" end it with `sweep stop --study lr_bs_opt`, or wait (59|60) s for its lease to end"
+        r"study 'lr_bs_opt' is led by pid 11 on alpha: look with `sweep status --study lr_bs_opt"
+        r" --storage [^`]+`, end it with `sweep stop --study lr_bs_opt --storage [^`]+`, or wait"
+        r" (59|60) s for its lease to end"
     )
     for holder in (BOB, ALICE):
         with pytest.raises(LedByAnotherError, match=expected) as caught:
@@ -162,9 +174,20 @@ def test_a_leader_that_fails_gives_its_lease_back(store, study, error):
     assert store.leader(study.id) is None
 
 
-def test_a_leader_without_a_database_does_not_wait_for_it_again(store, study):
+def test_a_leader_whose_database_failed_gives_its_lease_back_if_it_answers_again(store, study):
     with pytest.raises(StorageError), store.lead(study.id, ALICE, 60):
         raise StorageError("a test's own")
+    assert store.leader(study.id) is None
+
+
+def test_a_leader_without_a_database_does_not_wait_for_it_again(store, study, monkeypatch):
+    def lose_it() -> None:
+        with store.lead(study.id, ALICE, 60) as leadership:
+            monkeypatch.setattr(leadership._database, "_writing", _Absent())
+            raise StorageError("first")
+
+    with pytest.raises(StorageError, match="first"):
+        lose_it()
     assert store.leader(study.id).holder == ALICE
 
 

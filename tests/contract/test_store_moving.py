@@ -1,20 +1,25 @@
 """A study copied from each kind of database to each, and the upkeep of a database as a whole."""
 
+import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import optuna
 import pytest
 
+from sweep.coordinator.cleaning import Left, clean
 from sweep.coordinator.consistency import check_consistency
 from sweep.coordinator.folders import study_folder
 from sweep.coordinator.inspection import inspect
 from sweep.coordinator.places import is_shared, unmark_copied
 from sweep.coordinator.projecting import project_anew
 from sweep.coordinator.removal import copy_study, remove_study
+from sweep.coordinator.repair import repair
 from sweep.errors import LedByAnotherError, NotFoundError, UsageError
 from sweep.records import Snapshot
+from sweep.spec.study import CheckpointsSpec
 from sweep.store.health import health_of
 from sweep.store.maintenance import back_up, upgrade
 from sweep.store.migration import newest
@@ -47,7 +52,7 @@ def test_a_copy_is_the_same_study_to_the_last_number(store_url, target_url, tmp_
         assert to.specs(copied.id) == store.specs(study.id)
         theirs, ours = to.all_epochs(copied.id), store.all_epochs(study.id)
         assert theirs == ours
-        folder = study_folder(plan.run_folder, "scripted")
+        folder = study_folder(plan.run_folder, "scripted", plan.url)
         assert check_consistency(inspect(to, copied, folder, is_led=False)) == []
         assert is_shared(folder.path)
         unmark_copied(folder.path)
@@ -176,3 +181,51 @@ def test_a_study_that_optuna_has_of_its_own_is_neither_replaced_nor_removed(stor
         copy_study(store, study, store, "here")
     remove_study(store, study)
     assert [trial.value for trial in optuna_trials(store.connection_string, study.name)] == [1.0]
+
+
+def test_a_copy_and_its_original_never_touch_each_others_files(store_url, target_url, tmp_path):
+    """Also when both go on, and each is put in order."""
+    keep = CheckpointsSpec(keep="all")
+    spec = scripted_spec(trials=1, checkpoints=keep)
+    first = replace(scripted_plan(tmp_path, spec), url=store_url)
+    run_to_end(first)
+    with open_store(store_url, create=False) as store, open_store(target_url, create=True) as to:
+        copy_study(store, store.study("scripted"), to, "there")
+    spec = scripted_spec(trials=3, checkpoints=keep)
+    plans = [replace(scripted_plan(tmp_path, spec), url=url) for url in (store_url, target_url)]
+    for plan in plans:
+        run_to_end(plan)
+    folders = [study_folder(plan.run_folder, "scripted", plan.url) for plan in plans]
+    assert len({folder.path for folder in folders}) == 2
+    for plan, folder in zip(plans, folders, strict=True):
+        with open_store(plan.url, create=False) as store:
+            study = store.study("scripted")
+            found, left = repair(store, study, folder)
+            assert (found, left) == ([], [])
+            clean(store, study, folder, Left.BEST)
+    for plan in plans:
+        with open_store(plan.url, create=False) as store:
+            best = max(store.trials(1), key=lambda trial: trial.value)
+            snapshot = store.snapshot(store.study("scripted").id)
+        (*_, last) = (each for each in snapshot.epochs if each.trial == best.number)
+        assert Path(last.checkpoint.path).exists()
+
+
+def test_putting_a_backup_in_order_costs_the_original_nothing(sqlite_url, tmp_path):
+    keep = CheckpointsSpec(keep="all")
+    spec = scripted_spec(trials=1, checkpoints=keep)
+    plan = replace(scripted_plan(tmp_path, spec), url=sqlite_url)
+    run_to_end(plan)
+    copy = tmp_path / "copy.db"
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    longer = scripted_spec(trials=3, checkpoints=keep)
+    run_to_end(replace(scripted_plan(tmp_path, longer), url=sqlite_url))
+    files = sorted(plan.run_folder.rglob("*.pt"))
+    url = f"sqlite:///{copy}"
+    with open_store(url, create=False) as store:
+        study = store.study("scripted")
+        folder = study_folder(plan.run_folder, "scripted", url)
+        assert repair(store, study, folder) == ([], [])
+        clean(store, study, folder, Left.NONE)
+    assert sorted(plan.run_folder.rglob("*.pt")) == files

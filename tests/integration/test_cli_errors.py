@@ -130,7 +130,8 @@ WRONG = [
     (
         ["export", "--study", "s", "--format", "tabel"],
         2,
-        "--format is the text 'tabel'; it takes csv, table, json or md: did you mean table?",
+        "--format is the text 'tabel'; it takes csv, table, json, md, tex, xlsx, tensorboard, "
+        "mlflow or wandb: did you mean table?",
     ),
     (
         ["export", "--study", "s", "--by", "lr", "--table", "trials"],
@@ -145,7 +146,7 @@ WRONG = [
     (
         ["report", "--study", "s", "-o", "report.pdf"],
         2,
-        "-o report.pdf ends in neither .html nor .md; write one such as report.html",
+        "-o report.pdf ends in none of .html, .htm, .md; write one such as report.html",
     ),
     (["status", "--watch", "--json"], 2, "--watch and --json are both given; give one of them"),
     (

@@ -33,4 +33,4 @@ def test_two_names_never_share_a_folder(one: str, other: str) -> None:
 
 def test_a_run_folder_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(UnusableError, match=r"the run folder /proc/x/s cannot be written: "):
-        make_folder(study_folder(Path("/proc/x"), "s"))
+        make_folder(study_folder(Path("/proc/x"), "s", "sqlite:///x.db"))
