@@ -30,8 +30,9 @@ from benchmarks.peers.textbook import (
 from benchmarks.pictures import NUM_CLASSES, first_images, made_up_images, pictures_of, save_npz
 from benchmarks.result import Row, Table
 from sweep.spec.recipe import DataSpec, ModelSpec, RecipeSpec
-from sweep.spec.training import resolve_training
+from sweep.spec.training import resolve_training, settle_precision
 from sweep.training.function import epochs_of, load_train_function
+from sweep.training.preparation import choices
 
 LR, MOMENTUM, WEIGHT_DECAY = 0.1, 0.9, 0.0005
 GPU_SIZES = tuple((64, batch) for batch in (32, 64, 128, 256, 512))
@@ -141,6 +142,8 @@ def _ours(path: Path, device: torch.device, width: int, batch: int) -> Epoch:
             "schedule": "one_cycle",
         }
     ).as_params()
+    if device.type == "cpu":  # tried out, as once in a study
+        params = settle_precision(params, choices(recipe, str(device)))
     function = load_train_function(recipe)
 
     def trial(number: int) -> tuple[float, float]:

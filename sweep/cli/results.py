@@ -73,10 +73,13 @@ def best(
     from sweep.cli.best_text import best_text, found_best, notes
     from sweep.cli.console import answer, tell, width
     from sweep.cli.model_export import check_export, export_model
-    from sweep.cli.studies import snapshots_of
+    from sweep.cli.studies import measurements_of, snapshot_of
 
     model = check_export(export_to, top)
-    (snapshot,) = snapshots_of([study], storage)
+    if model is None:
+        (snapshot,) = measurements_of([study], storage)
+    else:
+        snapshot = snapshot_of(study, storage)
     rows = found_best(snapshot, rank, top)
     if model is not None:
         export_model(snapshot, rows, model)
@@ -113,16 +116,16 @@ def export(
         form_of,
         log_elsewhere,
     )
-    from sweep.cli.studies import snapshots_of
+    from sweep.cli.studies import measurements_of
 
     flags = ExportFlags(
         table=table, by=by, columns=columns, form=form or form_of(output), output=output, bom=bom
     )
     check_flags(flags)
     if flags.is_log:
-        log_elsewhere(snapshots_of(studies, storage), flags)
+        log_elsewhere(measurements_of(studies, storage), flags)
     else:
-        deliver(exported(snapshots_of(studies, storage), flags, width()), flags.path)
+        deliver(exported(measurements_of(studies, storage), flags, width()), flags.path)
 
 
 def report(
@@ -150,8 +153,8 @@ def report(
     Or, with --image, a figure for a paper.
     """
     from sweep.cli.reporting import ReportFlags, check_flags, deliver
-    from sweep.cli.studies import snapshots_of
+    from sweep.cli.studies import measurements_of
 
     flags = ReportFlags(output=output, image=image, figures=tuple(figures or ()))
     check_flags(flags)
-    deliver(snapshots_of(studies, storage), flags)
+    deliver(measurements_of(studies, storage), flags)

@@ -141,14 +141,21 @@ def values(connection: Connection, study_id: int, metric: str) -> dict[int, dict
     return found
 
 
-def snapshot(connection: Connection, study_id: int) -> Snapshot:
+def snapshot(
+    connection: Connection, study_id: int, names: Sequence[str] = rows.EPOCH_COLUMNS
+) -> Snapshot:
     """All of a study, from the one moment that the connection's transaction sees."""
     return Snapshot(
         study=study_of(connection, study_id),
         trials=trials(connection, study_id),
         attempts=attempts(connection, study_id),
-        epochs=epochs(connection, study_id),
+        epochs=_epochs(connection, effective_epochs(study_id, names)),
     )
+
+
+def measurements(connection: Connection, study_id: int) -> Snapshot:
+    """A snapshot whose epochs do not say where they were saved."""
+    return snapshot(connection, study_id, rows.MEASURED_COLUMNS)
 
 
 def outline(connection: Connection, study_id: int) -> Outline:

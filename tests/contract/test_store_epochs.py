@@ -1,6 +1,7 @@
 """Epochs: what is stored of them, and which row counts where attempts overlap."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, timedelta, timezone
 
 import pytest
@@ -38,6 +39,14 @@ def test_an_epoch_comes_back_as_it_was_stored(store, study, running):
     running.store_epoch(bare)
     assert store.epochs(study.id) == (full, bare)
     assert list(store.epochs(study.id)[0].metrics) == ["z", "a", "größe %"]
+
+
+def test_measurements_are_a_snapshot_without_the_checkpoints(store, study, running):
+    running.store_epoch(epoch())
+    whole = store.snapshot(study.id)
+    assert whole.epochs[0].checkpoint is not None
+    bare = tuple(replace(each, checkpoint=None) for each in whole.epochs)
+    assert store.measurements(study.id) == replace(whole, epochs=bare)
 
 
 def test_a_moment_of_another_time_zone_comes_back_in_utc(store, study, running):

@@ -205,8 +205,9 @@ def test_each_image_comes_once_an_epoch_and_the_rest_is_dropped() -> None:
     assert max(counts.values()) == 1
 
 
-def test_every_crop_and_mirror_image_is_drawn_exactly_and_equally_often() -> None:
-    images, crop = numbered(3), 1
+@pytest.mark.parametrize("side", [4, 3], ids=["whole words", "single bytes"])
+def test_every_crop_and_mirror_image_is_drawn_exactly_and_equally_often(side: int) -> None:
+    images, crop = numbered(3, side), 1
     possible = [variants(image, crop) for image in images.train.images]
     source = batches(images, 3, crop, True)
     found: Counter[int] = Counter()

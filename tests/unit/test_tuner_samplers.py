@@ -9,11 +9,14 @@ from math import log
 
 import optuna
 import pytest
+from optuna.samplers import TPESampler
+from optuna.trial import TrialState as OptunaState
 
 from sweep.records import Cause, Direction, Params, Trial, TrialState
 from sweep.space.distributions import Categorical, Float, Int
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.study import SearchSpec
+from sweep.tuner.groups import with_quick_groups
 from sweep.tuner.tuner import Tuner
 from tests.scripted import space_of
 
@@ -223,3 +226,24 @@ def test_optuna_itself_bears_the_points_that_are_drawn() -> None:
         kept = {name: params[name] for name in distributions}
         study.add_trial(optuna.create_trial(value=0.0, params=kept, distributions=distributions))
     assert len(study.trials) == 8
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_tpe_draws_as_optuna_does_where_params_depend_on_others() -> None:
+    def grown(sampler: TPESampler) -> optuna.Study:
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        for number in range(40):
+            trial = study.ask()
+            kind = trial.suggest_categorical("kind", ["a", "b", "c"])
+            trial.suggest_float(f"lr_{kind}", 0.01, 1.0, log=True)
+            if kind != "c":
+                trial.suggest_int("depth", 1, 9)
+            is_good = number % 5 != 0
+            study.tell(trial, *([1.0 / (number + 1)] if is_good else [None, OptunaState.PRUNED]))
+        return study
+
+    plain, quick = (TPESampler(n_startup_trials=5, group=True, seed=7) for _ in range(2))
+    ours = grown(with_quick_groups(quick))
+    assert [trial.params for trial in ours.trials] == [
+        trial.params for trial in grown(plain).trials
+    ]
