@@ -54,7 +54,8 @@ def back_up(url: str, target: Path | None, moment: str) -> Path:
             f"this copies SQLite files; for {location} run: {_pg_dump(location, moment)}"
         )
     place = target or location.path.with_name(f"{location.path.name}.backup-{moment}")
-    if place.exists() and place.samefile(location.path):
+    own = {each.resolve() for each in sqlite.files_of(location.path)}
+    if place.resolve() in own or (place.exists() and place.samefile(location.path)):
         raise UsageError(f"{place} is the database itself; name another file with -o")
     with translated(location):
         sqlite.copy_online(location.path, place)

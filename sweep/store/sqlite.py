@@ -61,10 +61,15 @@ def make_file(path: Path) -> None:
     path.touch(exist_ok=True)
 
 
+def files_of(path: Path) -> list[Path]:
+    """The file and those that SQLite keeps beside it while it is open."""
+    return [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
+
+
 def remove_file(path: Path) -> None:
     """The file is gone, with its log; nobody may have it open."""
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    for each in files_of(path):
+        each.unlink(missing_ok=True)
 
 
 def use_write_ahead_log(path: Path) -> None:

@@ -107,6 +107,7 @@ class _Attempt:
         reset_peak(self._device)
         with self._team(loaded) as team, closing(results):
             for epoch, (result, seconds) in enumerate(_timed(results), start=first_epoch):
+                team.check()
                 has_metric = has_metric or assignment.metric in result.metrics
                 print_line(epoch_line(epoch, result))
                 if epoch >= self._num_reported and self._report(epoch, result, seconds):

@@ -92,8 +92,17 @@ class Team:
         if self._ranks and isinstance(error, RuntimeError) and not is_out_of_memory(error):
             fault = self._fault()
         self._end(is_orderly=error is None)
+        if error is None and self._ranks:
+            fault = self._fault()  # a rank that fails in its last steps has not trained to the end
         if fault is not None:
             raise RankFault(fault) from error
+
+    def check(self) -> None:
+        """Raises RankFault where a rank is known to have failed: the epoch is not theirs all."""
+        if self._first_fault() is not None:
+            fault = self._fault()
+            assert fault is not None
+            raise RankFault(fault)
 
     def go_on(self, epoch: int) -> None:
         """Every rank begins the epoch after this one."""

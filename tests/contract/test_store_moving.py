@@ -132,8 +132,9 @@ def test_without_a_target_the_backup_lies_beside_the_file(sqlite_url):
 def test_a_backup_never_replaces_the_database_itself(sqlite_url):
     path = Path(sqlite_url.removeprefix("sqlite:///"))
     open_store(sqlite_url, create=True).close()
-    with pytest.raises(UsageError, match="is the database itself"):
-        back_up(sqlite_url, path, "now")
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with pytest.raises(UsageError, match="is the database itself"):
+            back_up(sqlite_url, Path(f"{path}{suffix}"), "now")
 
 
 def test_of_postgresql_the_command_that_copies_it_is_told_without_its_password(postgresql_url):

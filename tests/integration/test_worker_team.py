@@ -248,3 +248,31 @@ def test_a_worker_that_waits_for_a_dead_rank_for_ever_is_given_up_too(tmp_path: 
     assert {trial.message for trial in snapshot.trials} == {"rank 1: ValueError: no such thing"}
     assert {trial.cause for trial in snapshot.trials} == {Cause.EXCEPTION}
     assert "ValueError: no such thing" in Path(str(snapshot.attempts[0].log)).read_text()
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("raise RuntimeError('no')", "rank 1: RuntimeError: no"),
+        ("os._exit(0)", "rank 1 exited with status 0"),
+    ],
+)
+def test_a_rank_that_fails_is_never_passed_over_however_short_the_trial(
+    tmp_path: Path, fault: str, message: str
+) -> None:
+    """Also where the ranks never wait for each other, and the first would be done before."""
+    code = f"""
+    import os
+    from torch import distributed
+
+    def train(params, device, state=None):
+        for epoch in range(params["epochs"]):
+            if distributed.get_rank() == 1:
+                {fault}
+            yield {{"test_accuracy": 0.5}}
+    """
+    (tmp_path / "mine.py").write_text(dedent(code))
+    with talk(RecipeSpec(train=f"{tmp_path}/mine.py:train"), tmp_path) as worker:
+        told = worker.trial(0, {"epochs": 2}, lambda _: Action.CONTINUE, **TWO)
+    assert isinstance(told.end, Failed)
+    assert told.end.message == message
