@@ -1,0 +1,138 @@
+"""Library: the studies behind the pages: looked up by name, filtered, and ready to be drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sweep.dashboard.cache import Glance, Recent, StudyCache
+from sweep.dashboard.filters import Filter, filter_of, filtered
+from sweep.dashboard.source import Source
+from sweep.errors import NotFoundError
+from sweep.records import Snapshot, Trial
+from sweep.store.store import Store
+from sweep.views.plan import plan_of
+from sweep.views.rows import TrialRow, trial_rows
+from sweep.views.series.subject import Subject, subject_of
+
+MAX_PARTS = 6
+
+Query = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """What a filter leaves of a study: its trials, a row for each, and the subject to draw."""
+
+    snapshot: Snapshot
+    rows: Sequence[TrialRow]
+    subject: Subject
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialView:
+    """One trial: a snapshot that holds nothing else, its row, and the numbers beside its own."""
+
+    snapshot: Snapshot
+    row: TrialRow
+    before: int | None
+    after: int | None
+
+    @property
+    def trial(self) -> Trial:
+        return self.row.trial
+
+
+class Library:
+    """Studies of one source, kept as long as they are as they were; any thread may ask."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._cache = StudyCache()
+        self._parts: Recent[Part] = Recent(MAX_PARTS)
+
+    def glances(self) -> list[Glance]:
+        """Every study at a glance; none where nothing of ours is stored."""
+        try:
+            store = self._source.store()
+        except NotFoundError:
+            return []
+        return [self._cache.glance(store, study) for study in store.studies()]
+
+    def versions(self) -> str:
+        """A text that differs once anything in the list of studies has changed."""
+        try:
+            store = self._source.store()
+        except NotFoundError:
+            return ""
+        return " ".join(self._cache.version(store, study) for study in store.studies())
+
+    def version(self, name: str) -> str:
+        """A text that differs once the study has changed. Raises NotFoundError."""
+        store = self._source.store()
+        return self._cache.version(store, store.study(name))
+
+    def glance(self, name: str) -> Glance:
+        """The study without the epochs of finished trials. Raises NotFoundError."""
+        store = self._source.store()
+        return self._cache.glance(store, store.study(name))
+
+    def filter(self, glance: Glance, query: Query) -> Filter:
+        """The filter that a query asks for. Raises UsageError."""
+        return filter_of(query, plan_of(glance.outline).params)
+
+    def part(self, name: str, query: Query) -> Part:
+        """What the query's filter leaves of the study. Raises NotFoundError and UsageError."""
+        store = self._source.store()
+        study = store.study(name)
+        glance = self._cache.glance(store, study)
+        chosen = self.filter(glance, query)
+        if chosen.trials:
+            return _part(*filtered(*_some(store, glance, chosen.trials), chosen))
+        view = self._cache.view(store, study)
+        key = (view.glance.version, chosen.key)
+        known = self._parts.get(key)
+        if known is not None:
+            return known
+        return self._parts.put(key, _part(*filtered(view.snapshot, view.rows, chosen)))
+
+    def snapshot(self, name: str) -> Snapshot:
+        """All of the study, as a command reads it. Raises NotFoundError."""
+        store = self._source.store()
+        return self._cache.view(store, store.study(name)).snapshot
+
+    def trial(self, name: str, number: int) -> TrialView:
+        """One trial of the study. Raises NotFoundError."""
+        store = self._source.store()
+        glance = self._cache.glance(store, store.study(name))
+        numbers = [trial.number for trial in glance.outline.trials]
+        if number not in numbers:
+            there = f"it has 0 to {max(numbers)}" if numbers else "it has none yet"
+            raise NotFoundError(f"study {name} has no trial {number}; {there}")
+        snapshot, rows = _some(store, glance, frozenset([number]))
+        return TrialView(
+            snapshot=snapshot,
+            row=rows[0],
+            before=max((each for each in numbers if each < number), default=None),
+            after=min((each for each in numbers if each > number), default=None),
+        )
+
+
+def _part(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Part:
+    return Part(snapshot=snapshot, rows=rows, subject=subject_of(snapshot, rows=rows))
+
+
+def _some(
+    store: Store, glance: Glance, numbers: frozenset[int]
+) -> tuple[Snapshot, list[TrialRow]]:
+    """These trials alone: of a large study, little is read for them."""
+
+    def is_asked(trial: Trial) -> bool:
+        return trial.number in numbers
+
+    outline = glance.outline
+    snapshot = Snapshot(
+        study=glance.study,
+        trials=tuple(filter(is_asked, outline.trials)),
+        attempts=tuple(each for each in outline.attempts if each.trial in numbers),
+        epochs=store.epochs_of(glance.study.id, numbers),
+    )
+    return snapshot, trial_rows(snapshot)
