@@ -1,7 +1,5 @@
 """Compare page: one study with its figures, tables by each param, and trials."""
 
-from collections.abc import Iterable, Sequence
-
 from sweep.dashboard.address import study_path, trial_path
 from sweep.dashboard.answer import Answer
 from sweep.dashboard.assets import PLOTLY, asset_path
@@ -9,19 +7,19 @@ from sweep.dashboard.cache import Glance
 from sweep.dashboard.filter_form import form_markup
 from sweep.dashboard.filters import Filter, options_of
 from sweep.dashboard.layout import OPTUNA, live, whole_page
+from sweep.dashboard.library import Part
 from sweep.dashboard.overview import overview_markup
 from sweep.dashboard.trials_table import Order, trials_markup
-from sweep.records import Snapshot
-from sweep.views.chapter import Table, tables_by_param
+from sweep.records import Study
+from sweep.views.chapter import Table
 from sweep.views.columns import objective_kinds
-from sweep.views.display import one_line
+from sweep.views.display import one_line, shorten
 from sweep.views.gallery import GALLERY
 from sweep.views.markup import Markup, element, joined
-from sweep.views.rows import TrialRow
-from sweep.views.series.subject import Subject
 from sweep.views.table_markup import table_markup
 
 _HALVES = ("lr", "optimizer", "curves", "history", "importance", "contour")
+_MAX_NAME = 120
 EXPORTS = ("trials", "epochs", "attempts")
 
 
@@ -31,7 +29,7 @@ def compare_page(glance: Glance, chosen: Filter, optuna_id: int | None) -> Answe
     description = str(glance.study.spec.get("description") or "")
     return whole_page(
         name,
-        element("h1", one_line(name)),
+        element("h1", shorten(one_line(name), _MAX_NAME), title=one_line(name)),
         element("p", description, class_="soft") if description else "",
         live(study_path(name, "overview"), overview_markup(glance)),
         _downloads(name, optuna_id),
@@ -68,28 +66,22 @@ def _downloads(name: str, optuna_id: int | None) -> Markup:
     ]
     optuna = f"{OPTUNA}/studies/{optuna_id}"
     more = [] if optuna_id is None else [element("a", "in Optuna's dashboard", href=optuna)]
-    return element("p", *links, *more, class_="links")
+    return element("p", "Download", *links, *more, class_="links")
 
 
-def tables_markup(
-    snapshot: Snapshot, rows: Sequence[TrialRow], subject: Subject, order: Order
-) -> Markup:
+def tables_markup(part: Part, order: Order) -> Markup:
     """The tables by each param, then the trials, all of what the filter leaves."""
+    study = part.snapshot.study
     return joined(
         [
-            *_by_param(snapshot, tables_by_param(subject)),
+            *(_table(study, table) for table in part.by_param),
             element("h2", "Trials", id="trials"),
-            trials_markup(snapshot, rows, order),
+            trials_markup(study, part.trials, order),
         ]
     )
 
 
-def _by_param(snapshot: Snapshot, tables: Iterable[Table]) -> list[Markup]:
-    return [_table(snapshot, table) for table in tables]
-
-
-def _table(snapshot: Snapshot, table: Table) -> Markup:
-    study = snapshot.study
+def _table(study: Study, table: Table) -> Markup:
     links = {"best_trial": lambda cell: trial_path(study.name, cell)}
     return joined(
         [

@@ -34,6 +34,7 @@
       }
       const { data, layout } = drawn.figure;
       plot.style.height = `${layout.height}px`;
+      plot.style.minHeight = "0";
       const isFirst = !plot.classList.contains("js-plotly-plot");
       await Plotly.react(plot, data, { ...layout, uirevision: "kept" }, drawn.config);
       if (isFirst) plot.on("plotly_click", follow);

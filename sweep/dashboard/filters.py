@@ -89,7 +89,7 @@ def options_of(outline: Outline) -> list[Option]:
         if 1 < len(labels) <= MAX_CHOICES:
             ordered = sorted(labels, key=lambda label: sort_key(labels[label]))
             found.append(Choice(param=name, labels=tuple(ordered)))
-        elif numbers := _numbers(labels.values()):
+        elif len(labels) > MAX_CHOICES and (numbers := _numbers(labels.values())):
             found.append(Range(param=name, low=min(numbers), high=max(numbers)))
     return found
 

@@ -2,29 +2,56 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from sweep.dashboard.cache import Glance, Recent, StudyCache
+from sweep.dashboard.cache import MAX_VIEWS, Glance, Recent, StudyCache
 from sweep.dashboard.filters import Filter, filter_of, filtered
 from sweep.dashboard.source import Source
 from sweep.errors import NotFoundError
 from sweep.records import Snapshot, Trial
 from sweep.store.store import Store
+from sweep.views.browser import drawn_json
+from sweep.views.chapter import Table, listed, tables_by_param
+from sweep.views.frames import Frame
+from sweep.views.gallery import draw, kind_named
 from sweep.views.plan import plan_of
 from sweep.views.rows import TrialRow, trial_rows
 from sweep.views.series.subject import Subject, subject_of
+from sweep.views.tables import rows_table
 
 MAX_PARTS = 6
 
 Query = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What a filter leaves of a study: its trials, a row for each, and the subject to draw."""
+    """What a filter leaves of a study; what its pages show of it is made once, when asked."""
 
-    snapshot: Snapshot
-    rows: Sequence[TrialRow]
-    subject: Subject
+    def __init__(self, snapshot: Snapshot, rows: Sequence[TrialRow]) -> None:
+        self.snapshot = snapshot
+        self.rows = rows
+        self._drawn: dict[str, str] = {}
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What the figures are drawn from."""
+        return subject_of(self.snapshot, rows=self.rows)
+
+    @cached_property
+    def by_param(self) -> list[Table]:
+        """A table for each param that has more than one value."""
+        return tables_by_param(self.subject)
+
+    @cached_property
+    def trials(self) -> Frame:
+        """The table of its trials, by number, with the columns that tell something."""
+        return listed(rows_table(self.rows, plan_of(self.snapshot).params))
+
+    def figure(self, name: str) -> str:
+        """The figure of that name as JSON. Raises UsageError for one that there is not."""
+        if name not in self._drawn:
+            self._drawn[name] = drawn_json(draw(kind_named(name), self.subject))
+        return self._drawn[name]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,13 +113,23 @@ class Library:
         glance = self._cache.glance(store, study)
         chosen = self.filter(glance, query)
         if chosen.trials:
-            return _part(*filtered(*_some(store, glance, chosen.trials), chosen))
+            return Part(*filtered(*_some(store, glance, chosen.trials), chosen))
         view = self._cache.view(store, study)
         key = (view.glance.version, chosen.key)
         known = self._parts.get(key)
         if known is not None:
             return known
-        return self._parts.put(key, _part(*filtered(view.snapshot, view.rows, chosen)))
+        return self._parts.put(key, Part(*filtered(view.snapshot, view.rows, chosen)))
+
+    def warm(self) -> None:
+        """The studies that people most likely look at are read: those that run, then the newest.
+
+        Raises NotFoundError and StorageError.
+        """
+        store = self._source.store()
+        ordered = sorted(self.glances(), key=lambda each: (each.lease is None, -each.study.id))
+        for glance in reversed(ordered[:MAX_VIEWS]):
+            self._cache.view(store, glance.study)
 
     def snapshot(self, name: str) -> Snapshot:
         """All of the study, as a command reads it. Raises NotFoundError."""
@@ -114,10 +151,6 @@ class Library:
             before=max((each for each in numbers if each < number), default=None),
             after=min((each for each in numbers if each > number), default=None),
         )
-
-
-def _part(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Part:
-    return Part(snapshot=snapshot, rows=rows, subject=subject_of(snapshot, rows=rows))
 
 
 def _some(

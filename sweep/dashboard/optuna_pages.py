@@ -10,7 +10,7 @@ from optuna.storages import BaseStorage
 
 from sweep.dashboard.projection import open_projection
 from sweep.dashboard.source import Source
-from sweep.errors import SweepError
+from sweep.errors import NotFoundError, SweepError
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -32,10 +32,16 @@ class OptunaPages:
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
-        """Answers as Optuna does. Raises NotFoundError and StorageError as `open` does."""
+        """Answers as Optuna does. Raises NotFoundError without its tables, and StorageError."""
         self._source.check_present()
         environ.setdefault("HTTP_ACCEPT_ENCODING", "")  # its pages fail where it is absent
-        return self.open()(environ, start_response)
+        try:
+            app = self.open()
+        except NotFoundError as error:
+            raise NotFoundError(
+                "Optuna has no tables in this database yet: the next `sweep run` makes them"
+            ) from error
+        return app(environ, start_response)
 
     def has(self, root: str) -> bool:
         """Whether a path that begins so is one of Optuna's."""

@@ -8,6 +8,7 @@ from sweep.records import TrialState
 from sweep.views.chapter import best_facts, failure_line, headline, study_facts
 from sweep.views.display import (
     one_line,
+    shorten,
     show_device,
     show_duration,
     show_metric,
@@ -19,8 +20,18 @@ from sweep.views.recipe_facts import Facts
 from sweep.views.sparkline import Span, sparkline
 from sweep.views.summary import RunningTrial, Summary
 
-_CURVE = 16
-_COLUMNS = ("study", "state", "progress", "complete", "pruned", "failed", "best", "time", "since")
+_CURVE, _MAX_NAME = 16, 80
+_COLUMNS = (
+    "study",
+    "state",
+    "progress",
+    "complete",
+    "pruned",
+    "failed",
+    "best",
+    "time",
+    "created",
+)
 _NUMBERS = ("complete", "pruned", "failed", "best", "time")
 
 
@@ -60,7 +71,7 @@ def _cells(glance: Glance) -> list[str]:
     summary = glance.summary
     best = "" if summary.best is None else show_metric(summary.metric, summary.best.value)
     return [
-        element("a", one_line(summary.study), href=study_path(summary.study), class_="name"),
+        _link(summary.study),
         _badge(state_of(glance)),
         _progress(summary),
         *(str(summary.counts[TrialState(state)]) for state in ("complete", "pruned", "failed")),
@@ -68,6 +79,12 @@ def _cells(glance: Glance) -> list[str]:
         show_duration(summary.elapsed_s),
         show_moment(glance.study.created_at)[:16],
     ]
+
+
+def _link(name: str) -> Markup:
+    shown = one_line(name)
+    path = study_path(name)
+    return element("a", shorten(shown, _MAX_NAME), href=path, title=shown, class_="name")
 
 
 def _badge(word: str) -> Markup:

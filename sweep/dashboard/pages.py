@@ -22,11 +22,9 @@ from sweep.dashboard.overview import overview_markup, studies_markup
 from sweep.dashboard.trial_page import detail_markup, log_markup, trial_page
 from sweep.dashboard.trials_table import order_of
 from sweep.errors import NotFoundError, SweepError, UnusableError, UsageError
-from sweep.views.browser import drawn_json
 from sweep.views.by_table import by_table
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv
-from sweep.views.gallery import draw, kind_named
 from sweep.views.markup import element
 from sweep.views.selection import table_of
 
@@ -78,8 +76,7 @@ class Pages:
     def _of_study(self, address: StudyAddress, query: Query) -> Answer:
         name = address.study
         if address.figure is not None:
-            kind = kind_named(address.figure)
-            return json_text(drawn_json(draw(kind, self._library.part(name, query).subject)))
+            return json_text(self._library.part(name, query).figure(address.figure))
         if address.trial is not None:
             return self._of_trial(address, address.trial, query)
         match address.part:
@@ -88,9 +85,7 @@ class Pages:
             case "overview":
                 return page(overview_markup(self._library.glance(name)))
             case "tables":
-                part = self._library.part(name, query)
-                order = order_of(query)
-                return page(tables_markup(part.snapshot, part.rows, part.subject, order))
+                return page(tables_markup(self._library.part(name, query), order_of(query)))
             case "export.csv":
                 return self._export(name, query)
         glance = self._library.glance(name)

@@ -1,8 +1,10 @@
 """Server: the guarded dashboard on a loopback port, until a signal ends it."""
 
+import logging
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 NUM_THREADS = 8
 MAX_BODY_BYTES = 64 * 1024
 POLL_S = 1.0
+_log = logging.getLogger(__name__)
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
@@ -57,22 +60,33 @@ def serve(
         UnusableError: the port is taken.
     """
     check_place(place)
-    with (
-        Source(url) as source,
-        DashboardServer(
-            dashboard_app(url, source, place), host=place.host, port=place.port
-        ) as server,
-        _signals_to(server.end),
-    ):
-        (announce or _announce)(server.url)
-        return server.run()
+    with Source(url) as source:
+        library = Library(source)
+        app = dashboard_app(url, source, library, place)
+        with (
+            DashboardServer(app, host=place.host, port=place.port) as server,
+            _signals_to(server.end),
+        ):
+            (announce or _announce)(server.url)
+            threading.Thread(target=_warm, args=[library], daemon=True).start()
+            return server.run()
 
 
-def dashboard_app(url: str, source: Source, place: Place = Place()) -> "WSGIApplication":
+def _warm(library: Library) -> None:
+    """Large studies are read before they are looked at; what fails is told to who looks."""
+    try:
+        library.warm()
+    except Exception as error:
+        _log.debug("nothing was read ahead: %s", error)
+
+
+def dashboard_app(
+    url: str, source: Source, library: Library, place: Place = Place()
+) -> "WSGIApplication":
     """Our pages and Optuna's over the database at `url`, read-only, behind the guard."""
     optuna = OptunaPages(url, source)
     _check_stored(source, optuna)
-    app: WSGIApplication = Pages(Library(source), optuna)
+    app: WSGIApplication = Pages(library, optuna)
     if place.token is not None:
         app = with_token(app, place.token)
     return guard(app, allow_hosts=(*place.allow_hosts, *own_names(place.host)))

@@ -3,21 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from sweep.dashboard.address import trial_path
 from sweep.errors import UsageError
-from sweep.records import Snapshot
-from sweep.views.chapter import listed
+from sweep.records import Study
 from sweep.views.columns import objective_kinds
 from sweep.views.comparison import sort_key
 from sweep.views.display import one_line, show_count
 from sweep.views.formats import columns_of
+from sweep.views.frames import Frame
 from sweep.views.markup import Markup, element, joined
-from sweep.views.plan import plan_of
-from sweep.views.rows import TrialRow
 from sweep.views.table_markup import table_markup
-from sweep.views.tables import rows_table
 
 PER_PAGE = 100
 SORT, PAGE = "sort", "page"
@@ -48,31 +43,25 @@ def order_of(query: Mapping[str, Sequence[str]]) -> Order:
     )
 
 
-def trials_markup(snapshot: Snapshot, rows: Sequence[TrialRow], order: Order) -> Markup:
+def trials_markup(study: Study, frame: Frame, order: Order) -> Markup:
     """One page of the trials, with links to each, to other orders and to other pages."""
-    if not rows:
+    if frame.empty:
         return element("p", "No trial is as the filter asks.", class_="soft")
-    frame = listed(rows_frame(snapshot, rows))
     if order.column not in frame.columns:
         order = Order(column="trial", is_falling=True, page=order.page)
-    last = -(-len(rows) // PER_PAGE)
+    last = -(-len(frame) // PER_PAGE)
     number = min(order.page, last)
     places = _sorted_places(frame, order)[(number - 1) * PER_PAGE : number * PER_PAGE]
     table = table_markup(
         frame.iloc[places],
-        objective_kinds([snapshot.study.metric]),
-        links={"trial": lambda cell: trial_path(snapshot.study.name, cell)},
+        objective_kinds([study.metric]),
+        links={"trial": lambda cell: trial_path(study.name, cell)},
         header=lambda name, shown: _sorter(name, shown, order),
     )
-    return joined([_count(len(rows), number, last), table])
+    return joined([_count(len(frame), number, last), table])
 
 
-def rows_frame(snapshot: Snapshot, rows: Sequence[TrialRow]) -> pd.DataFrame:
-    """The rows as the table of trials has them."""
-    return rows_table(rows, plan_of(snapshot).params)
-
-
-def _sorted_places(frame: pd.DataFrame, order: Order) -> list[int]:
+def _sorted_places(frame: Frame, order: Order) -> list[int]:
     """Where the rows stand in the order; those without a value last, whichever way it goes."""
     (cells,) = columns_of(frame[[order.column]])
     known = [place for place, cell in enumerate(cells) if cell is not None]
@@ -84,7 +73,7 @@ def _sorter(name: str, shown: Markup, order: Order) -> Markup:
     """A column's name that sorts by it when it is pressed, and turns the order around."""
     is_current = name == order.column
     asked = f"-{name}" if is_current and not order.is_falling else name
-    mark = (" ▾" if order.is_falling else " ▴") if is_current else ""
+    mark = ("\u00a0▾" if order.is_falling else "\u00a0▴") if is_current else ""
     return element("button", shown, mark, type="button", data_sort=asked)
 
 

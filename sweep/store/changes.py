@@ -29,7 +29,7 @@ def version(connection: Connection, study_id: int) -> str:
     return hashlib.sha256("\n".join(found).encode()).hexdigest()[:20]
 
 
-def _of_trials(study_id: int) -> Select[Any]:
+def _of_trials(study_id: int) -> Select[*tuple[Any, ...]]:
     trials = schema.trials.c
     columns = (
         trials.state,
@@ -43,13 +43,13 @@ def _of_trials(study_id: int) -> Select[Any]:
     return select(*columns).where(trials.study_id == study_id).group_by(*keys).order_by(*keys)
 
 
-def _of_attempts(study_id: int) -> Select[Any]:
+def _of_attempts(study_id: int) -> Select[*tuple[Any, ...]]:
     attempts = schema.attempts.c
     columns = (func.count(), func.max(attempts.started_at), func.max(attempts.finished_at))
     return select(*columns).where(attempts.study_id == study_id)
 
 
-def _of_epochs(study_id: int) -> Select[Any]:
+def _of_epochs(study_id: int) -> Select[*tuple[Any, ...]]:
     epochs = schema.epochs.c
     return select(func.count()).where(epochs.study_id == study_id)
 
