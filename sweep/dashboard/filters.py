@@ -21,6 +21,7 @@ from sweep.views.series.axis import UNSET, label_of
 PREFIX = "p."
 STATE, TRIAL = "state", "trial"
 MAX_CHOICES = 12
+MAX_NUMBERS = 6
 _TO = ".."
 
 
@@ -86,11 +87,12 @@ def options_of(outline: Outline) -> list[Option]:
     found: list[Option] = []
     for name in plan_of(outline).params:
         labels = {_label(trial, name): trial.params.get(name) for trial in outline.trials}
-        if 1 < len(labels) <= MAX_CHOICES:
+        numbers = _numbers(labels.values())
+        if len(labels) > MAX_NUMBERS and numbers:
+            found.append(Range(param=name, low=min(numbers), high=max(numbers)))
+        elif 1 < len(labels) <= MAX_CHOICES:
             ordered = sorted(labels, key=lambda label: sort_key(labels[label]))
             found.append(Choice(param=name, labels=tuple(ordered)))
-        elif len(labels) > MAX_CHOICES and (numbers := _numbers(labels.values())):
-            found.append(Range(param=name, low=min(numbers), high=max(numbers)))
     return found
 
 
