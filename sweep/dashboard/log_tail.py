@@ -5,7 +5,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.coordinator.folders import StudyFolder, folder_name
+from sweep.coordinator.folders import is_log_of
 from sweep.records import Attempt
 from sweep.views.display import one_line
 from sweep.views.log_text import readable
@@ -33,7 +33,7 @@ def log_tail(study: str, attempt: Attempt) -> LogTail:
     if attempt.log is None:
         return LogTail(reason="This attempt kept no log.")
     path = Path(attempt.log)
-    if not _is_place_of(path, study, attempt):
+    if not is_log_of(path, study, attempt.trial, attempt.attempt):
         return LogTail(reason=f"The log {one_line(attempt.log)} does not lie where a run puts it.")
     try:
         return _read(path)
@@ -41,15 +41,6 @@ def log_tail(study: str, attempt: Attempt) -> LogTail:
         where = f"; the attempt ran on {one_line(attempt.host)}"
         said = (error.strerror or type(error).__name__).lower()
         return LogTail(reason=f"The log {one_line(attempt.log)} cannot be read ({said}){where}.")
-
-
-def _is_place_of(path: Path, study: str, attempt: Attempt) -> bool:
-    if not path.is_absolute() or len(path.parents) < 4 or ".." in path.parts:
-        return False
-    folder = StudyFolder(path=path.parents[2])
-    return folder.path.name == folder_name(study) and path == folder.log(
-        attempt.trial, attempt.attempt
-    )
 
 
 def _read(path: Path) -> LogTail:

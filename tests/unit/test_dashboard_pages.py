@@ -19,11 +19,12 @@ from sweep.dashboard.library import Library
 from sweep.dashboard.optuna_pages import OptunaPages
 from sweep.dashboard.pages import Pages
 from sweep.dashboard.source import Source
-from sweep.records import TrialState
+from sweep.records import Cause, TrialState
 from sweep.store.store import Store, open_store
 from sweep.views.by_table import by_table
 from sweep.views.formats import to_csv
 from sweep.views.gallery import GALLERY
+from sweep.views.rows import trial_rows
 from sweep.views.selection import table_of
 from tests.filled_store import fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_attempt, make_spec, with_attempts
@@ -300,6 +301,55 @@ def test_only_what_has_changed_is_read_again(filled, monkeypatch):
         assert kept == store.snapshot(study.id)
 
 
+def test_after_each_change_the_pages_know_what_the_store_knows(filled):
+    with open_store(filled.url, create=False) as store:
+        study = store.study("lr_bs")
+        sample = store.snapshot(study.id).epochs[0]
+
+        def check():
+            assert filled.library.snapshot("lr_bs") == store.snapshot(study.id)
+            part = filled.library.part("lr_bs", {})
+            assert list(part.rows) == trial_rows(store.snapshot(study.id))
+
+        with store.lead(study.id, this_process(), 60) as leadership:
+
+            def start():
+                leadership.start_attempt(
+                    trial=6, device="cpu", host="box", pid=1, num_slots=1, log=None
+                )
+
+            def epoch(number, attempt, value):
+                metrics = {"test_accuracy": value}
+                leadership.store_epoch(
+                    replace(sample, trial=6, epoch=number, attempt=attempt, metrics=metrics)
+                )
+
+            def finish():
+                leadership.finish_trial(
+                    trial=6,
+                    attempt=2,
+                    state=TrialState.COMPLETE,
+                    value=0.3,
+                    cause=None,
+                    message=None,
+                )
+
+            for change in (
+                lambda: leadership.add_trial(
+                    number=6, params={"lr": 1.0}, seed=0, space_version=1
+                ),
+                start,
+                lambda: epoch(0, 1, 0.1),
+                lambda: epoch(1, 1, 0.2),
+                lambda: leadership.interrupt(trial=6, attempt=1, cause=Cause.LOST),
+                start,
+                lambda: epoch(1, 2, 0.3),  # the same number of epochs, another value
+                finish,
+            ):
+                change()
+                check()
+
+
 def test_a_study_that_was_deleted_and_made_anew_is_not_taken_for_the_old_one(filled):
     assert trials_in(filled) == [5, 4, 3, 2, 1, 0]
     with closing(sqlite3.connect(filled.url.removeprefix("sqlite:///"))) as connection:
@@ -378,7 +428,7 @@ def test_an_asset_is_kept_for_good_under_a_path_of_its_content(filled):
 
 def test_a_trial_shows_its_attempts_message_and_log_escaped_and_without_colours(site, tmp_path):
     snapshot = lr_batch_study()
-    log = study_folder(tmp_path / "runs", "lr_bs").log(3, 1)
+    log = study_folder(tmp_path / "runs", "lr_bs", site.url).log(3, 1)
     log.parent.mkdir(parents=True)
     log.write_bytes("\x1b[31m<script>x</script>\x1b[0m 开始\n 10%\r100%\n\x07bell\n".encode())
     attempts = [
@@ -398,7 +448,7 @@ def test_a_log_that_is_a_link_or_gone_is_not_read(site, tmp_path):
     snapshot = lr_batch_study()
     secret = tmp_path / "secret"
     secret.write_text("do not show")
-    folder = study_folder(tmp_path / "runs", "lr_bs")
+    folder = study_folder(tmp_path / "runs", "lr_bs", site.url)
     folder.trial(0).mkdir(parents=True)
     folder.log(0, 1).symlink_to(secret)
     attempts = [make_attempt(t, log=str(folder.log(t.number, 1))) for t in snapshot.trials]
@@ -411,7 +461,7 @@ def test_a_log_that_is_a_link_or_gone_is_not_read(site, tmp_path):
 
 def test_of_a_long_log_the_end_is_shown(site, tmp_path):
     snapshot = lr_batch_study()
-    log = study_folder(tmp_path / "runs", "lr_bs").log(0, 1)
+    log = study_folder(tmp_path / "runs", "lr_bs", site.url).log(0, 1)
     log.parent.mkdir(parents=True)
     log.write_text("".join(f"line {number}\n" for number in range(50_000)))
     fill_store(
