@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip
 PINS := $(VENV)/constraints.txt
 
 # The settings of another project must not leak into a demo or a test.
-unexport SWEEP_STORAGE OPTUNA_STORAGE SWEEP_RUN_DIR
+unexport SWEEP_STORAGE OPTUNA_STORAGE SWEEP_RUN_DIR SWEEP_TOKEN
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # A venv says how it was made. It is remade when that differs: another torch, a moved folder, or an

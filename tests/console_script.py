@@ -7,7 +7,7 @@ from pathlib import Path
 
 SWEEP = str(Path(sys.executable).with_name("sweep"))
 DEADLINE_S = 120
-_OURS = ("SWEEP_STORAGE", "OPTUNA_STORAGE", "SWEEP_RUN_DIR", "NO_COLOR", "COLUMNS")
+_OURS = ("SWEEP_STORAGE", "OPTUNA_STORAGE", "SWEEP_RUN_DIR", "SWEEP_TOKEN", "NO_COLOR", "COLUMNS")
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sweep import clock
 from sweep.cli.console import tell
-from sweep.cli.studies import living_lease
 from sweep.coordinator.asked import carry_out, check_asked, outcome_of
+from sweep.coordinator.holder import living_lease
 from sweep.coordinator.taking import take_lead
 from sweep.errors import (
     LedByAnotherError,

@@ -8,11 +8,12 @@ from typing import Any
 
 from sweep.cli.console import answer, tell
 from sweep.cli.planning import DEFAULT_RUN_DIR
-from sweep.cli.studies import living_lease, storage_url, stored, stored_study
+from sweep.cli.studies import storage_url, stored, stored_study
 from sweep.coordinator.checkup import Check, Grade, check_up
 from sweep.coordinator.consistency import check_consistency
 from sweep.coordinator.findings import Finding
 from sweep.coordinator.folders import study_folder
+from sweep.coordinator.holder import living_lease
 from sweep.coordinator.inspection import inspect
 from sweep.errors import UnusableError
 from sweep.views.display import one_line, show_count

@@ -1,4 +1,4 @@
-"""Serving: the command that shows Optuna's pages of the stored studies."""
+"""Serving: the command that shows the stored studies in a browser."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,11 @@ from sweep.spec.kinds import Whole
 
 def dashboard(
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="An address of this machine's loopback.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="Where to listen; beyond this machine a token is asked for (SWEEP_TOKEN).",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         Any,
@@ -26,13 +30,10 @@ def dashboard(
     storage: StorageOption = None,
 ) -> None:
     """Show the studies in a browser, read-only, until Ctrl-C."""
-    from sweep.cli.console import answer, tell
+    from sweep.cli.dashboard_door import announcer, place_of
     from sweep.cli.studies import storage_url
     from sweep.dashboard.server import serve
 
-    def announce(url: str) -> None:
-        answer(f"{url}\n")
-        tell("read-only; Ctrl-C ends it")
-
-    ended_by = serve(storage_url(storage), host, port, allow_host or (), announce)
+    place, is_made = place_of(host, port, allow_host or ())
+    ended_by = serve(storage_url(storage), place, announcer(place, is_token_shown=is_made))
     raise typer.Exit(128 + int(ended_by))

@@ -5,8 +5,7 @@ import time
 
 from sweep import clock
 from sweep.cli.console import tell
-from sweep.cli.studies import living_lease
-from sweep.coordinator.holder import this_process
+from sweep.coordinator.holder import living_lease, this_process
 from sweep.coordinator.taking import forget_stops
 from sweep.errors import LedByAnotherError, UnusableError
 from sweep.records import Lease, Study

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sweep.coordinator.holder import living_lease
 from sweep.errors import NotFoundError
 from sweep.records import Lease, Outline, Snapshot, Study
 from sweep.store.store import Store, open_store
@@ -71,16 +72,6 @@ def measurements_of(names: Sequence[str], storage: str | None) -> list[Snapshot]
 def standing_of(store: Store, study: Study) -> Standing:
     """The study now, with the lease of a living leader."""
     return Standing(outline=store.outline(study.id), lease=living_lease(store, study))
-
-
-def living_lease(store: Store, study: Study) -> Lease | None:
-    """The lease of whoever leads the study; None when nobody does, or its holder is dead."""
-    from sweep.coordinator.holder import is_known_dead
-
-    lease = store.leader(study.id)
-    if lease is None or not lease.is_current or is_known_dead(lease.holder):
-        return None
-    return lease
 
 
 def _name_in_file(name_or_file: str) -> str | None:

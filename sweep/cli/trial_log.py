@@ -1,19 +1,18 @@
 """The log of one attempt, as it lies in its file or as it grows."""
 
-import re
 import sys
 import time
 from pathlib import Path
 from typing import IO
 
 from sweep.cli.console import answer_bytes
-from sweep.cli.studies import living_lease
+from sweep.coordinator.holder import living_lease
 from sweep.errors import NotFoundError, UnusableError
 from sweep.records import Attempt, Study, TrialState
 from sweep.store.store import Store
+from sweep.views.log_text import without_escapes
 
 EVERY_S = 0.5
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 
 
 def found_attempt(store: Store, study: Study, trial: int, attempt: int | None) -> Attempt:
@@ -66,4 +65,4 @@ def _show_rest(log: IO[bytes]) -> None:
     """Whole lines as they are on a terminal, without escape sequences elsewhere."""
     data = log.read()
     if data:
-        answer_bytes(data if sys.stdout.isatty() else _ESCAPES.sub(b"", data))
+        answer_bytes(data if sys.stdout.isatty() else without_escapes(data))

@@ -11,6 +11,7 @@ from sweep.errors import UnusableError
 from sweep.store.url import locate
 
 _OWNER = ".database"
+_DEPTH = 4  # the run folder, the study's, that of its trials, the trial's
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -82,6 +83,15 @@ def study_folder(run_folder: Path, study: str, url: str) -> StudyFolder:
     if not is_owned(path, database):
         path = path.with_name(f"{path.name}-{hashlib.sha256(database.encode()).hexdigest()[:8]}")
     return StudyFolder(path=path, database=database)
+
+
+def is_log_of(path: Path, study: str, number: int, attempt: int) -> bool:
+    """Whether a run of the study, in whichever folder and database, puts that log there."""
+    if not path.is_absolute() or ".." in path.parts or len(path.parents) < _DEPTH:
+        return False
+    folder = StudyFolder(path=path.parents[2], database="")
+    is_named = re.fullmatch(rf"{re.escape(folder_name(study))}(-[0-9a-f]{{8}})?", folder.path.name)
+    return bool(is_named) and path == folder.log(number, attempt)
 
 
 def owner_name(url: str) -> str:

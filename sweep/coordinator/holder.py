@@ -3,7 +3,8 @@
 import os
 import platform
 
-from sweep.records import Holder
+from sweep.records import Holder, Lease, Study
+from sweep.store.store import Store
 from sweep.strays import pid_namespace, started_at_s
 
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in the kernel's proc_ns.h
@@ -21,6 +22,14 @@ def is_known_dead(holder: Holder) -> bool:
     if holder.host != _host():
         return False
     return started_at_s(holder.pid) != holder.process_started_at_s
+
+
+def living_lease(store: Store, study: Study) -> Lease | None:
+    """The lease of whoever leads the study; None when nobody does, or its holder is dead."""
+    lease = store.leader(study.id)
+    if lease is None or not lease.is_current or is_known_dead(lease.holder):
+        return None
+    return lease
 
 
 def _host() -> str:

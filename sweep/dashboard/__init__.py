@@ -1,1 +1,1 @@
-"""Dashboard: Optuna's own pages over the projection, read-only and on loopback."""
+"""Dashboard: our pages and Optuna's own over the stored studies, read-only, on loopback."""

@@ -32,7 +32,6 @@ def guard(app: "WSGIApplication", *, allow_hosts: Iterable[str] = ()) -> "WSGIAp
         reason = _reason_to_refuse(environ, known)
         if reason is not None:
             return _refuse(reason, protected)
-        environ.setdefault("HTTP_ACCEPT_ENCODING", "")  # Optuna's pages fail where it is absent
         return app(environ, protected)
 
     return guarded

@@ -12,6 +12,7 @@ from sweep.errors import NotFoundError, StorageError, SweepError
 from sweep.store.sqlite import uri
 from sweep.store.url import Location, locate
 
+BUSY_TIMEOUT_MS = 2000
 START_ONE = "start a study with `sweep run --study quickstart`"
 
 
@@ -67,7 +68,7 @@ def _connect_to_file(path: Path) -> sqlite3.Connection:
     """A connection that never makes the file."""
     connection = sqlite3.connect(uri(path), uri=True, check_same_thread=False)
     connection.execute("PRAGMA query_only = ON")
-    connection.execute("PRAGMA busy_timeout = 60000")
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     return connection
 
 

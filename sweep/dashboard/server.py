@@ -1,19 +1,26 @@
 """Server: the guarded dashboard on a loopback port, until a signal ends it."""
 
+import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-import optuna_dashboard
+import psutil
 from waitress import create_server, wasyncore
 
+from sweep.dashboard.access import Token, with_token
 from sweep.dashboard.guard import guard, is_loopback
-from sweep.dashboard.projection import open_projection
-from sweep.errors import UnusableError, UsageError
+from sweep.dashboard.library import Library
+from sweep.dashboard.optuna_pages import OptunaPages
+from sweep.dashboard.pages import Pages
+from sweep.dashboard.source import Source
+from sweep.errors import NotFoundError, UnusableError, UsageError
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -21,42 +28,83 @@ if TYPE_CHECKING:
 NUM_THREADS = 8
 MAX_BODY_BYTES = 64 * 1024
 POLL_S = 1.0
+_log = logging.getLogger(__name__)
+_EVERYWHERE = ("0.0.0.0", "::", "")
+_FAMILIES = (socket.AF_INET, socket.AF_INET6)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where the dashboard answers; `port` 0 is any free one, `allow_hosts` other names for it.
+
+    `token` is who may ask: None lets in every user of this machine, and nobody else.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    allow_hosts: tuple[str, ...] = ()
+    token: Token | None = None
 
 
 def serve(
-    url: str,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    allow_hosts: Iterable[str] = (),
-    announce: Callable[[str], None] | None = None,
+    url: str, place: Place = Place(), announce: Callable[[str], None] | None = None
 ) -> signal.Signals:
     """Serves the database at `url` until SIGINT or SIGTERM, which it returns.
 
-    `port` 0 takes any free one. `announce` is called once with the address, when it answers; by
-    default the address goes to stdout.
+    `announce` is called once with the address, when it answers; by default the address goes to
+    stdout.
 
     Raises:
-        UsageError: `host` is not this machine's loopback, or `port` is no port.
+        UsageError: others can reach the host and there is no token, or the port is no port.
         NotFoundError, StorageError: there is nothing to show, or it cannot be read.
         UnusableError: the port is taken.
     """
-    app = dashboard_app(url, allow_hosts=allow_hosts)
-    with DashboardServer(app, host=host, port=port) as server, _signals_to(server.end):
-        (announce or _announce)(server.url)
-        return server.run()
+    check_place(place)
+    with Source(url) as source:
+        library = Library(source)
+        app = dashboard_app(url, source, library, place)
+        with (
+            DashboardServer(app, host=place.host, port=place.port) as server,
+            _signals_to(server.end),
+        ):
+            (announce or _announce)(server.url)
+            threading.Thread(target=_warm, args=[library], daemon=True).start()
+            return server.run()
 
 
-def dashboard_app(url: str, *, allow_hosts: Iterable[str] = ()) -> "WSGIApplication":
-    """Optuna's dashboard over the database at `url`, read-only, behind the guard."""
-    pages = optuna_dashboard.wsgi(open_projection(url))
-    return guard(pages, allow_hosts=allow_hosts)
+def _warm(library: Library) -> None:
+    """Large studies are read before they are looked at; what fails is told to who looks."""
+    try:
+        library.warm()
+    except Exception as error:
+        _log.debug("nothing was read ahead: %s", error)
+
+
+def dashboard_app(
+    url: str, source: Source, library: Library, place: Place = Place()
+) -> "WSGIApplication":
+    """Our pages and Optuna's over the database at `url`, read-only, behind the guard."""
+    optuna = OptunaPages(url, source)
+    _check_stored(source, optuna)
+    app: WSGIApplication = Pages(library, optuna)
+    if place.token is not None:
+        app = with_token(app, place.token)
+    return guard(app, allow_hosts=(*place.allow_hosts, *own_names(place.host)))
+
+
+def _check_stored(source: Source, optuna: OptunaPages) -> None:
+    """Returns when there are studies of ours, or Optuna's tables. Raises as `serve` does."""
+    if source.is_present():
+        with suppress(NotFoundError):
+            source.store()
+            return
+    optuna.open()
 
 
 class DashboardServer:
     """A threaded WSGI server on one loopback port; the port is bound while it is entered."""
 
     def __init__(self, app: "WSGIApplication", *, host: str, port: int) -> None:
-        _check_address(host, port)
         self._app = app
         self._host = host
         self._port = port
@@ -87,9 +135,9 @@ class DashboardServer:
 
     @property
     def url(self) -> str:
-        """The address a browser on this machine opens."""
-        name = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{name}:{self._port}"
+        """The address that a browser opens."""
+        host = socket.gethostname() if self._host in _EVERYWHERE else self._host
+        return f"http://{_in_url(host)}:{self._port}"
 
     def run(self) -> signal.Signals:
         """Answers requests until `end` is called, and returns the signal it was called with."""
@@ -103,14 +151,30 @@ class DashboardServer:
         self._server.pull_trigger()
 
 
-def _check_address(host: str, port: int) -> None:
-    if not is_loopback(host):
+def check_place(place: Place) -> None:
+    """Returns when only those can look who may. Raises UsageError."""
+    if place.token is None and not is_loopback(place.host):
         raise UsageError(
-            f"--host {host} would show the studies to the network without a password: keep"
-            " 127.0.0.1, and from another machine use `ssh -L 8080:localhost:8080 THIS_MACHINE`"
+            f"--host {place.host} would show the studies to the network without a token: set "
+            "SWEEP_TOKEN, or keep 127.0.0.1 and use `ssh -L 8080:localhost:8080 THIS_MACHINE`"
         )
-    if not 0 <= port <= 65535:
-        raise UsageError(f"--port {port} is no port: give 1 to 65535, or 0 for any free one")
+    if not 0 <= place.port <= 65535:
+        raise UsageError(f"--port {place.port} is no port: give 1 to 65535, or 0 for any free one")
+
+
+def own_names(host: str) -> list[str]:
+    """The names and addresses that a server beyond loopback is known by without being told."""
+    if is_loopback(host):
+        return []
+    if host not in _EVERYWHERE:
+        return [_in_url(host)]
+    found = (each for addresses in psutil.net_if_addrs().values() for each in addresses)
+    own = [each.address.partition("%")[0] for each in found if each.family in _FAMILIES]
+    return [socket.gethostname(), *map(_in_url, own)]
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _listen(host: str, port: int) -> socket.socket:

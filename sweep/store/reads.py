@@ -119,6 +119,14 @@ def epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
     return _epochs(connection, effective_epochs(study_id))
 
 
+def epochs_of_some(
+    connection: Connection, study_id: int, trials: Sequence[int]
+) -> tuple[Epoch, ...]:
+    """The effective rows of a few trials."""
+    question = effective_epochs(study_id).where(schema.epochs.c.trial.in_(trials))
+    return _epochs(connection, question)
+
+
 def all_epochs(connection: Connection, study_id: int) -> tuple[Epoch, ...]:
     """Every row, by trial, epoch and attempt."""
     table = schema.epochs

@@ -1,6 +1,6 @@
 """The store: opens a database, answers questions about its studies, and gives leadership away."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from sweep.records import (
 )
 from sweep.requests import Request, RequestKind
 from sweep.store import (
+    changes,
     copying,
     leadership,
     limits,
@@ -171,6 +172,14 @@ class Store:
     def outline(self, study_id: int) -> Outline:
         """The study at one moment, of its epochs only what is not finished. NotFoundError."""
         return self._database.read(lambda c: reads.outline(c, study_id))
+
+    def version(self, study_id: int) -> str:
+        """A text that differs once anything of the study has; cheap. Raises NotFoundError."""
+        return self._database.read(lambda c: changes.version(c, study_id))
+
+    def epochs_of(self, study_id: int, trials: Collection[int]) -> tuple[Epoch, ...]:
+        """As `epochs`, of these trials only."""
+        return self._database.read(lambda c: changes.epochs_of(c, study_id, trials))
 
     def values(self, study_id: int, metric: str) -> Mapping[int, Mapping[int, float]]:
         """A metric by trial and epoch, where the effective row has it as a finite number."""

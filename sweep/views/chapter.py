@@ -36,11 +36,15 @@ _NOT_FOR_LEADERS = ("state", "cause", "best_epoch", "device", "attempts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """A table of a report: its title, one line on what it is worth, and its cells."""
+    """A table of a report: its title, one line on what it is worth, and its cells.
+
+    `param` is what its rows are grouped by; None where a row is a trial.
+    """
 
     title: str
     note: str
     frame: pd.DataFrame
+    param: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,19 +73,19 @@ class Chapter:
 def chapter_of(snapshot: Snapshot) -> Chapter:
     """All that a report says about a study."""
     rows = trial_rows(snapshot)
-    subject = subject_of(snapshot)
+    subject = subject_of(snapshot, rows=rows)
     summary = summarize(snapshot, None)
     return Chapter(
         name=snapshot.study.name,
         description=str(snapshot.study.spec.get("description") or ""),
         state=_state(summary),
-        headline=_headline(summary),
-        facts=_facts(summary),
-        best=_best(summary),
+        headline=headline(summary),
+        facts=study_facts(summary),
+        best=best_facts(summary),
         unfinished=unfinished(snapshot, summary),
         caveats=caveats(snapshot, rows, summary),
         leaders=_leaders(snapshot, rows),
-        by_param=_by_param(subject),
+        by_param=tables_by_param(subject),
         trials=_trials(snapshot, rows),
         failures=summary.failures,
         recipe=recipe_facts(snapshot),
@@ -100,7 +104,7 @@ def _state(summary: Summary) -> str:
     return "not finished"
 
 
-def _headline(summary: Summary) -> str:
+def headline(summary: Summary) -> str:
     """The answer in one sentence."""
     best = summary.best
     if best is None:
@@ -109,7 +113,8 @@ def _headline(summary: Summary) -> str:
     return f"Best {metric}: {show_metric(summary.metric, best.value)}, by trial {best.number}."
 
 
-def _facts(summary: Summary) -> Facts:
+def study_facts(summary: Summary) -> Facts:
+    """How far the study is, and what it took."""
     facts = [
         ("trials", _trial_counts(summary)),
         ("elapsed", show_duration(summary.elapsed_s)),
@@ -132,7 +137,8 @@ def _epochs(summary: Summary) -> str:
     return f"{summary.epochs_run} run{saved}"
 
 
-def _best(summary: Summary) -> Facts:
+def best_facts(summary: Summary) -> Facts:
+    """The params of the best trial, as shown."""
     if summary.best is None:
         return []
     return [(name, show_param(value)) for name, value in summary.best.params.items()]
@@ -145,13 +151,13 @@ def _leaders(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     return Table(
         title="The best trials",
         note="By the objective at the last epoch, complete trials only.",
-        frame=_listed(rows_table(best, plan_of(snapshot).params)).drop(
+        frame=listed(rows_table(best, plan_of(snapshot).params)).drop(
             columns=list(_NOT_FOR_LEADERS), errors="ignore"
         ),
     )
 
 
-def _by_param(subject: Subject) -> list[Table]:
+def tables_by_param(subject: Subject) -> list[Table]:
     """A table for each param that has more than one value."""
     snapshot, tables = subject.snapshot, []
     for param in subject.params:
@@ -162,7 +168,12 @@ def _by_param(subject: Subject) -> list[Table]:
         frame = groups_table(groups, param, by_columns([snapshot]))
         note = controlled(snapshot, param).sentence
         tables.append(
-            Table(title=f"By {one_line(param)}", note=_sentence(note), frame=_filled(frame))
+            Table(
+                title=f"By {one_line(param)}",
+                note=_sentence(note),
+                frame=_filled(frame),
+                param=param,
+            )
         )
     return tables
 
@@ -175,11 +186,11 @@ def _trials(snapshot: Snapshot, rows: Sequence[TrialRow]) -> Table | None:
     return Table(
         title="All trials" if not more else "Trials",
         note=f"{more}The exact numbers and every column: sweep export.",
-        frame=_listed(rows_table(shown, plan_of(snapshot).params)),
+        frame=listed(rows_table(shown, plan_of(snapshot).params)),
     )
 
 
-def _listed(frame: pd.DataFrame) -> pd.DataFrame:
+def listed(frame: pd.DataFrame) -> pd.DataFrame:
     """Without what is the same for all or not for a reader, and without empty columns."""
     kept = frame.drop(columns=list(_NOT_LISTED))
     if kept["value"].equals(kept["test_accuracy"]):

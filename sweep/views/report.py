@@ -1,37 +1,25 @@
 """Report: studies as one HTML page that needs no network, neither to be read nor to be drawn."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
 from plotly.io import to_html
-from plotly.offline import get_plotlyjs
 
 from sweep.records import Snapshot
+from sweep.views.browser import PLOT_CONFIG, plotly_library
 from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
-from sweep.views.columns import kind_of_column
-from sweep.views.display import one_line, shorten, show_moment
-from sweep.views.formats import is_text_column, shown_columns
+from sweep.views.display import one_line, show_moment
 from sweep.views.gallery import GALLERY, Blank, Drawing, draw, draw_studies
 from sweep.views.markup import Markup, element, joined
 from sweep.views.recipe_facts import Facts
+from sweep.views.table_markup import table_markup
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
-_NO_BUTTONS = ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]
-_PLOT_CONFIG = {
-    "displaylogo": False,
-    "responsive": True,
-    "modeBarButtonsToRemove": _NO_BUTTONS,
-    # Plotly 7 has a button that uploads a figure to its makers; a report stays where it is.
-    "showSendToCloud": False,
-}
-_SHORT = 32
-_BREAKS = re.compile(r"(?<=_)(?=.{4})")
 
 
 def html_report(snapshots: Sequence[Snapshot], now: datetime) -> str:
@@ -56,7 +44,7 @@ def _head(title: str) -> Markup:
             Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             element("title", title),
             element("style", Markup(style)),
-            element("script", Markup(get_plotlyjs())),
+            element("script", Markup(plotly_library())),
             Markup("</head>"),
         ]
     )
@@ -124,7 +112,7 @@ def _compared(chapters: Sequence[Chapter]) -> Markup:
 
 def _plot(figure: Any, name: str) -> Markup:
     text = to_html(
-        figure, config=_PLOT_CONFIG, include_plotlyjs=False, full_html=False, div_id=name
+        figure, config=PLOT_CONFIG, include_plotlyjs=False, full_html=False, div_id=name
     )
     return Markup(text)
 
@@ -135,42 +123,11 @@ def _tables(tables: Iterable[Table], chapter: Chapter) -> list[Markup]:
             [
                 element("h3", table.title),
                 element("p", table.note, class_="soft"),
-                _table(table, chapter),
+                table_markup(table.frame, chapter.kinds),
             ]
         )
         for table in tables
     ]
-
-
-def _table(table: Table, chapter: Chapter) -> Markup:
-    names = [str(name) for name in table.frame.columns]
-    classes = ["text" if is_text_column(table.frame, name) else "number" for name in names]
-    cells = shown_columns(table.frame, chapter.kinds)
-    head = [
-        element(
-            "th",
-            _breakable(shorten(one_line(name), _SHORT)),
-            class_=side,
-            title=f"{one_line(name)}: {kind_of_column(name)}",
-        )
-        for name, side in zip(names, classes, strict=True)
-    ]
-    rows = [
-        element("tr", *(_cell(cell, side) for cell, side in zip(row, classes, strict=True)))
-        for row in zip(*cells, strict=True)
-    ]
-    content = (element("thead", element("tr", *head)), element("tbody", *rows))
-    return element("div", element("table", *content), class_="scroll")
-
-
-def _cell(text: str, side: str) -> Markup:
-    return element("td", text, class_=side if len(text) <= _SHORT else f"{side} long")
-
-
-def _breakable(name: str) -> Markup:
-    """A column's name that may be broken after an underscore, but not before a short rest."""
-    head, *parts = _BREAKS.split(name)
-    return joined([head, *(piece for part in parts for piece in (Markup("<wbr>"), part))])
 
 
 def _background(chapter: Chapter) -> list[Markup]:
@@ -182,7 +139,10 @@ def _background(chapter: Chapter) -> list[Markup]:
     ]
     if chapter.trials is not None:
         note = element("p", chapter.trials.note, class_="soft")
-        pieces.insert(0, _folded(chapter.trials.title, note, _table(chapter.trials, chapter)))
+        pieces.insert(
+            0,
+            _folded(chapter.trials.title, note, table_markup(chapter.trials.frame, chapter.kinds)),
+        )
     return pieces
 
 

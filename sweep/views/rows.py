@@ -72,7 +72,7 @@ def trial_rows(snapshot: Snapshot) -> list[TrialRow]:
     epochs = epochs_by_trial(snapshot)
     attempts = attempts_by_trial(snapshot)
     return [
-        _row(snapshot, trial, attempts.get(trial.number, []), epochs.get(trial.number, []), plan)
+        row_of(snapshot, trial, attempts.get(trial.number, []), epochs.get(trial.number, []), plan)
         for trial in snapshot.trials
     ]
 
@@ -104,13 +104,14 @@ def attempts_by_trial(snapshot: Snapshot | Outline) -> dict[int, list[Attempt]]:
     return dict(grouped)
 
 
-def _row(
-    snapshot: Snapshot,
+def row_of(
+    snapshot: Snapshot | Outline,
     trial: Trial,
     attempts: Sequence[Attempt],
     epochs: Sequence[Epoch],
     plan: Plan,
 ) -> TrialRow:
+    """The row of one trial of the study, from its attempts and effective epochs."""
     last = last_epoch(epochs)
     best = _best_epoch(epochs, snapshot)
     seconds = [attempt_seconds(attempt, epochs) for attempt in attempts]
@@ -144,7 +145,7 @@ def last_epoch(epochs: Sequence[Epoch]) -> Epoch | None:
     return max(epochs, key=lambda epoch: (epoch.attempt, epoch.epoch), default=None)
 
 
-def _best_epoch(epochs: Sequence[Epoch], snapshot: Snapshot) -> Epoch | None:
+def _best_epoch(epochs: Sequence[Epoch], snapshot: Snapshot | Outline) -> Epoch | None:
     best = _first_best(epochs, "test_accuracy", sign=1)
     if best is not None:
         return best

@@ -1,27 +1,15 @@
-"""A real browser shows the studies, changes nothing, and speaks to nobody else."""
+"""Optuna's pages in a real browser: they work, change nothing, and speak to nobody else."""
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.storages import RDBStorage
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import expect
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SWEEP = Path(sys.executable).with_name("sweep")
-DEADLINE_MS = 60_000
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+from tests.chromium import DEADLINE_MS, dashboard, keep_screenshot
 
 
 @pytest.fixture(scope="module")
@@ -51,39 +39,12 @@ def study_url(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def address(study_url) -> Iterator[str]:
-    """Where the real command answers."""
-    command = [SWEEP, "dashboard", "--port", "0", "--storage", study_url]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
-    page.set_default_timeout(DEADLINE_MS)
-    yield page
-    page.close()
-
-
-def keep_screenshot(page: Page, name: str) -> None:
-    """For people: the pages as they were, where SWEEP_SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SWEEP_SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"{name}.png")
+    with dashboard(study_url) as address:
+        yield address
 
 
 def test_the_first_page_lists_the_study(page, address):
-    page.goto(address)
+    page.goto(f"{address}/dashboard")
     expect(page.get_by_text("digits-in-a-browser").first).to_be_visible(timeout=DEADLINE_MS)
     keep_screenshot(page, "studies")
 
@@ -119,7 +80,7 @@ def test_no_request_leaves_this_machine_and_no_error_is_logged(page, address):
     errors: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    for path in ("", "/dashboard/studies/1", "/dashboard/studies/1/analytics"):
+    for path in ("/dashboard", "/dashboard/studies/1", "/dashboard/studies/1/analytics"):
         page.goto(address + path, wait_until="networkidle")
     addressed = {
         urlsplit(url).netloc for url in asked if urlsplit(url).scheme not in ("data", "blob")

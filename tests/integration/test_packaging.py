@@ -73,6 +73,14 @@ def test_the_wheel_holds_every_module_and_every_migration(shipped):
     assert any(re.fullmatch(r"sweep/store/migrations/versions/\w+\.py", name) for name in shipped)
 
 
+def test_the_wheel_holds_what_the_pages_of_the_dashboard_are_made_with(shipped):
+    folders = (ROOT / "sweep" / "dashboard", ROOT / "sweep" / "views")
+    files = {path for folder in folders for path in folder.iterdir() if path.suffix != ".py"}
+    names = {str(path.relative_to(ROOT)) for path in files if path.is_file()}
+    assert {f"sweep/dashboard/{name}" for name in ("pages.css", "pages.js", "figures.js")} <= names
+    assert names <= shipped
+
+
 def test_the_wheel_says_that_it_is_typed_and_under_which_license(shipped):
     assert {"sweep/py.typed", "sweep/__init__.pyi"} <= shipped
     assert any(name.endswith("/licenses/LICENSE") for name in shipped)

@@ -107,7 +107,9 @@ def _curve_traces(curves: Sequence[Curve], metric: str, state: TrialState) -> li
     ends = [point for curve in curves for point in _end(_curve_points(curve, metric))]
     marks = _curve_trace(ends, state, metric, mode="markers", name=str(state))
     marks.update(marker={"color": color, "symbol": STATE_SYMBOLS[state], "size": 7})
-    lines.update(opacity=0.5, legendgroup=str(state), showlegend=False)
+    lines.update(
+        opacity=0.5 if len(curves) > _FEW else 0.9, legendgroup=str(state), showlegend=False
+    )
     marks.update(legendgroup=str(state))
     return [lines, marks]
 

@@ -42,10 +42,13 @@ class CurveSeries:
 
 
 def curve_series(subject: Subject) -> CurveSeries | Nothing:
-    """The objective over the epochs, for every trial that has it in any epoch."""
+    """The objective over the epochs, for every trial that has it in any epoch.
+
+    The best is marked where there is another one.
+    """
     epochs = epochs_by_trial(subject.snapshot)
     order = [row.number for row in ranked(subject.rows, subject.snapshot.study.direction)]
-    best = order[0] if order else None
+    best = order[0] if order and len(subject.rows) > 1 else None
     curves = [
         _curve(row, epochs[row.number], subject.metric, is_best=row.number == best)
         for row in subject.rows

@@ -51,8 +51,14 @@ class Subject:
         return False if param in self.ranged else None
 
 
-def subject_of(snapshot: Snapshot, *, param: str | None = None, by: str | None = None) -> Subject:
-    """The study ready to be drawn.
+def subject_of(
+    snapshot: Snapshot,
+    *,
+    param: str | None = None,
+    by: str | None = None,
+    rows: Sequence[TrialRow] | None = None,
+) -> Subject:
+    """The study ready to be drawn; `rows` are its trials where they are measured already.
 
     `param` is drawn instead of batch_size and lr, and `by` instead of the optimizer. Raises
     UsageError for a param that the study has not.
@@ -63,7 +69,7 @@ def subject_of(snapshot: Snapshot, *, param: str | None = None, by: str | None =
             check_param([snapshot], asked)
     if param is not None and param == by:
         raise UsageError(f"{param} is drawn already; name another param to group by")
-    rows = compared(trial_rows(snapshot))
+    rows = compared(trial_rows(snapshot) if rows is None else rows)
     size = param or _size(rows, names)
     scale = param or _scale(rows, names, size)
     ranges = _ranges(snapshot)
