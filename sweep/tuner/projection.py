@@ -4,6 +4,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -19,6 +20,8 @@ _GATHER_S = 0.2
 the one that counts is the coordinator."""
 _RETRY_S = 5.0
 _CLOSE_S = 15.0
+_LAST_TRIES = 4  # at the end, as of a server that is just coming back
+_LAST_TRY_S = 1.0
 
 
 class Projection:
@@ -86,6 +89,7 @@ class Projection:
 
     def _run(self) -> None:
         writer: OptunaTables | None = None
+        num_last_tries = 0
         while self._wait_for_work():
             trials, values = self._take()
             try:
@@ -94,7 +98,10 @@ class Projection:
             except Exception as error:  # a projection that fails must never end a sweep
                 self._give_back(trials, values)
                 if self._pause_after(error):
-                    break
+                    num_last_tries += 1
+                    if num_last_tries > _LAST_TRIES:
+                        break
+                    time.sleep(_LAST_TRY_S)
         if writer is not None:
             writer.close()
 

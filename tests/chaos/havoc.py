@@ -27,6 +27,7 @@ from tests.chaos.coordinator import EPOCHS
 
 _PATIENCE_S = 90.0
 _GONE_S = 10.0
+_CLOSE_S = 30.0
 
 
 @dataclass(kw_only=True)
@@ -180,7 +181,7 @@ class Havoc:
     def _end(self) -> None:
         if self._process is not None and self._process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GONE_S)
+                self._process.wait(_CLOSE_S)
             self._process.kill()
             self._process.wait()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from sweep.coordinator import leading
+from sweep.coordinator import taking
 from sweep.coordinator.holder import this_process
 from sweep.coordinator.plan import Plan
 from sweep.errors import StorageError
@@ -23,9 +23,11 @@ from sweep.spec.study import StudySpec
 from sweep.training.function import load_train_function
 from sweep.wire import Action, Assignment, Decision, EpochReport, Failed, Finished, Refusal, Up
 from sweep.worker.attempt import run_attempt
+from sweep.worker.team import Workplace
 from tests.scripted import run_to_end, scripted_plan, scripted_spec, stored
 
 EPOCHS = 3
+HERE = Workplace(device="cpu", recipe="")
 
 
 @contextmanager
@@ -51,7 +53,7 @@ def test_whichever_sql_statement_fails_the_next_run_ends_as_an_unbroken_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dead = replace(this_process(), process_started_at_s=0.0)
-    monkeypatch.setattr(leading, "this_process", lambda: dead)  # each run is gone when it ends
+    monkeypatch.setattr(taking, "this_process", lambda: dead)  # each run is gone when it ends
     spec = scripted_spec(trials=1, epochs=2)
     used = scripted_plan(tmp_path / "used", replace(spec, study="another"))
     run_to_end(used)  # how the tables are made is tested elsewhere
@@ -143,7 +145,7 @@ class _Attempts:
             log=str(self._folder / "log"),
             resume=self._saved[::-1],
         )
-        return run_attempt(self._function, assignment, "cpu", self._take, self._answer)
+        return run_attempt(self._function, assignment, HERE, self._take, self._answer)
 
     def _take(self, message: Up) -> None:
         assert isinstance(message, EpochReport)
