@@ -32,7 +32,7 @@ _COLUMNS = (
     "time",
     "created",
 )
-_NUMBERS = ("complete", "pruned", "failed", "best", "time")
+_NUMBERS = ("best", "complete", "pruned", "failed", "time")
 
 
 def state_of(glance: Glance) -> str:
@@ -74,8 +74,8 @@ def _cells(glance: Glance) -> list[str]:
         _link(summary.study),
         _badge(state_of(glance)),
         _progress(summary),
-        *(str(summary.counts[TrialState(state)]) for state in ("complete", "pruned", "failed")),
         joined([best, element("small", one_line(summary.metric))]) if best else "",
+        *(str(summary.counts[TrialState(state)]) for state in ("complete", "pruned", "failed")),
         show_duration(summary.elapsed_s),
         show_moment(glance.study.created_at)[:16],
     ]

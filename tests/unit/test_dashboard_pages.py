@@ -373,6 +373,8 @@ def test_a_database_that_is_gone_is_said_and_one_that_came_back_is_shown(filled,
     assert "error" in json.loads(filled.ask("/compare/lr_bs/state.json")[2])
     shutil.copytree(tmp_path / "away", folder)
     assert trials_in(filled) == [5, 4, 3, 2, 1, 0]
+    fill_store(filled.url, named_study("only in the one that came back"))
+    assert "only in the one that came back" in filled.text("/")
 
 
 def test_a_database_that_is_locked_is_said_within_seconds(filled, tmp_path):
