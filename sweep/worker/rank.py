@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from sweep.wire import Action, Assignment, Decision, Finished, Message, Ready
+from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, Ready
 from sweep.worker.channel import Channel
 
 
@@ -28,13 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     assert isinstance(assignment, Assignment), "a rank is told first what to train"
     try:
         with _prepared(options, assignment, channel) as epochs:
-            is_stopped = _train(epochs, channel)
+            # Told within the group: leaving it may wait for the worker, which waits for this.
+            channel.send(_trained(epochs, assignment, channel))
     except (Exception, SystemExit) as error:  # the worker passes it on
         channel.send(failure_of(assignment, error))
-    else:
-        channel.send(
-            Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=is_stopped)
-        )
 
 
 @contextmanager
@@ -57,13 +54,21 @@ def _prepared(
     ranks = Ranks(rank=options.rank, count=options.count)
     with joined(find_meeting(options.port, options.count), ranks, options.device):
         epochs = epochs_of(function, assignment.params, assignment.seed, options.device, state)
+        yield epochs
+
+
+def _trained(
+    epochs: Generator[Any, None, None], assignment: Assignment, channel: Channel
+) -> Finished | Failed:
+    """Train epoch by epoch to the end, or as far as the worker wants; what is to be said of it."""
+    from sweep.worker.report import failure_of
+
+    try:
         with closing(epochs):
-            yield epochs
-
-
-def _train(epochs: Generator[Any, None, None], channel: Channel) -> bool:
-    """Train epoch by epoch; whether the worker has stopped it."""
-    return any(not _goes_on(channel.receive()) for _ in epochs)
+            is_stopped = any(not _goes_on(channel.receive()) for _ in epochs)
+    except (Exception, SystemExit) as error:
+        return failure_of(assignment, error)
+    return Finished(trial=assignment.trial, attempt=assignment.attempt, stopped=is_stopped)
 
 
 def _goes_on(answer: Message) -> bool:

@@ -16,7 +16,7 @@ PROGRAM = (sys.executable, "-P", "-m", "sweep.worker.rank")
 
 
 class RankProcess:
-    """A running rank. `fault` is why it has failed, once it has."""
+    """A running rank. `fault` is why it has failed, once it has, unless it was done before."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class RankProcess:
         assignment: Assignment,
     ) -> None:
         self.is_ready = False
+        self.has_finished = False
         self.is_gone = False
         self.fault: Failed | None = None
         self._rank = rank
         self._assignment = assignment
-        self._has_finished = False
         down_read, self._down_fd = os.pipe()
         self._up_fd, up_write = os.pipe()
         flags = {**arguments, "down-fd": down_read, "up-fd": up_write}
@@ -63,7 +63,7 @@ class RankProcess:
                 self._note(message)
                 yield message
         returncode = self._process.wait()
-        if self.fault is None and not self._has_finished:
+        if self.fault is None and not self.has_finished:
             self.fault = self._failed(f"rank {self._rank} {describe_end(returncode)}", Cause.LOST)
 
     def kill(self) -> None:
@@ -84,8 +84,8 @@ class RankProcess:
             case Ready():
                 self.is_ready = True
             case Finished():
-                self._has_finished = True
-            case Failed():
+                self.has_finished = True
+            case Failed() if not self.has_finished and self.fault is None:
                 self.fault = replace(message, message=f"rank {self._rank}: {message.message}")
 
     def _failed(self, message: str, cause: Cause) -> Failed:

@@ -15,7 +15,7 @@ from typing import Self
 from sweep.records import Cause
 from sweep.training.faults import is_out_of_memory
 from sweep.training.ranks import Ranks, joined, open_meeting
-from sweep.wire import Action, Assignment, Decision, Failed
+from sweep.wire import Action, Assignment, Decision, Failed, Shutdown
 from sweep.worker.rank_process import RankProcess
 
 SETTLE_S = 2.0
@@ -87,13 +87,13 @@ class Team:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # What a rank's end causes here is an error of torch's, and never memory that ran out.
         fault = None
-        if self._ranks and isinstance(error, RuntimeError) and not is_out_of_memory(error):
+        if self._ranks and error is None:
+            fault = self._ended()
+        # What a rank's end causes here is an error of torch's, and never memory that ran out.
+        elif self._ranks and isinstance(error, RuntimeError) and not is_out_of_memory(error):
             fault = self._fault()
-        self._end(is_orderly=error is None)
-        if error is None and self._ranks:
-            fault = self._fault()  # a rank that fails in its last steps has not trained to the end
+        self._end(is_orderly=error is None and fault is None)
         if fault is not None:
             raise RankFault(fault) from error
 
@@ -150,6 +150,19 @@ class Team:
             self._changed.wait_for(lambda: until() or any(rank.fault for rank in self._ranks))
         if fault := self._first_fault():
             raise RankFault(self._fault() or fault)
+
+    def _ended(self) -> Failed | None:
+        """Wait until each rank has said that it is done; what failed in its last steps, if any.
+
+        There is no deadline: whoever watches for epochs that do not come watches this too.
+        """
+        for rank in self._ranks:
+            rank.send(Shutdown())  # no epoch follows, also where a rank would have one more
+        with self._changed:
+            self._changed.wait_for(
+                lambda: all(rank.has_finished or rank.fault for rank in self._ranks)
+            )
+        return None if self._first_fault() is None else self._fault()
 
     def _fault(self) -> Failed | None:
         """The failure that caused the others, once the ranks have had the time to tell theirs."""

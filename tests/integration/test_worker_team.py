@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from textwrap import dedent
 from time import monotonic
@@ -255,6 +256,7 @@ def test_a_worker_that_waits_for_a_dead_rank_for_ever_is_given_up_too(tmp_path: 
     [
         ("raise RuntimeError('no')", "rank 1: RuntimeError: no"),
         ("os._exit(0)", "rank 1 exited with status 0"),
+        ("os.kill(os.getpid(), 9)", "rank 1 was killed by signal 9 (SIGKILL)"),
     ],
 )
 def test_a_rank_that_fails_is_never_passed_over_however_short_the_trial(
@@ -276,3 +278,53 @@ def test_a_rank_that_fails_is_never_passed_over_however_short_the_trial(
         told = worker.trial(0, {"epochs": 2}, lambda _: Action.CONTINUE, **TWO)
     assert isinstance(told.end, Failed)
     assert told.end.message == message
+    reason = message.removeprefix("rank 1: ")  # which ends its traceback
+    assert told.log.rstrip().endswith(reason)
+
+
+def own_talk(folder: Path, code: str) -> AbstractContextManager[Talk]:
+    (folder / "mine.py").write_text(dedent(code))
+    return talk(RecipeSpec(train=f"{folder}/mine.py:train"), folder)
+
+
+@pytest.mark.parametrize("answer", list(Action))
+def test_a_rank_that_fails_long_after_the_first_is_done_fails_the_attempt(
+    tmp_path: Path, answer: Action
+) -> None:
+    code = """
+    import time
+    from torch import distributed
+
+    def train(params, device, state=None):
+        if distributed.get_rank() == 1:
+            time.sleep(12)  # longer than a rank that is done may take to be gone
+            raise ValueError("late")
+        yield {"test_accuracy": 0.5}
+    """
+    with own_talk(tmp_path, code) as worker:
+        told = worker.trial(0, {"epochs": 1}, lambda _: answer, **TWO)
+    assert isinstance(told.end, Failed)
+    assert (told.end.cause, told.end.message) == (Cause.EXCEPTION, "rank 1: ValueError: late")
+
+
+def test_a_rank_that_is_slow_or_has_more_epochs_is_waited_for_and_not_blamed(
+    tmp_path: Path,
+) -> None:
+    code = """
+    import time
+    from pathlib import Path
+    from torch import distributed
+
+    def train(params, device, state=None):
+        rank = distributed.get_rank()
+        yield {"test_accuracy": 0.5}
+        if rank == 1:
+            time.sleep(12)
+            yield {"test_accuracy": 0.5}
+            yield {"test_accuracy": 0.5}
+            Path(__file__).with_name("too_far").touch()
+    """
+    with own_talk(tmp_path, code) as worker:
+        told = worker.trial(0, {"epochs": 1}, **TWO)
+    assert told.end == Finished(trial=0, attempt=1, stopped=False)
+    assert not (tmp_path / "too_far").exists()
