@@ -5,7 +5,7 @@ same turns without asking each other.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -74,21 +74,44 @@ def joined(
 ) -> Iterator[None]:
     """Within, this process is one of the ranks, as torch's own default group knows them.
 
-    They speak NCCL on GPUs, gloo on the CPU.
+    They speak NCCL on GPUs, gloo on the CPU. The environment says which rank this is, in the
+    words of torchrun, for code that asks there.
     """
     # all of them are on this machine, whose name need not lead to an address
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     is_gpu = torch.device(device).type == "cuda"
     if is_gpu:
         torch.cuda.set_device(device)
-    distributed.init_process_group(
-        backend or ("nccl" if is_gpu else "gloo"),
-        store=meeting,
-        rank=ranks.rank,
-        world_size=ranks.count,
-        timeout=_PATIENCE,
-    )
+    with _environment(_told(ranks)):
+        distributed.init_process_group(
+            backend or ("nccl" if is_gpu else "gloo"),
+            store=meeting,
+            rank=ranks.rank,
+            world_size=ranks.count,
+            timeout=_PATIENCE,
+        )
+        try:
+            yield
+        finally:
+            distributed.destroy_process_group()
+
+
+def _told(ranks: Ranks) -> dict[str, str]:
+    """All ranks are on this machine, so that each is the same there as among them all."""
+    rank, count = str(ranks.rank), str(ranks.count)
+    return {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Within, this process and those that it starts have these variables; then as before."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
         yield
     finally:
-        distributed.destroy_process_group()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

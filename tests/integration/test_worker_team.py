@@ -328,3 +328,24 @@ def test_a_rank_that_is_slow_or_has_more_epochs_is_waited_for_and_not_blamed(
         told = worker.trial(0, {"epochs": 1}, **TWO)
     assert told.end == Finished(trial=0, attempt=1, stopped=False)
     assert not (tmp_path / "too_far").exists()
+
+
+def test_ones_own_function_finds_its_rank_in_the_environment_as_torchrun_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "7")  # whatever the user's shell has is there again afterwards
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    code = """
+    import os
+
+    NAMES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
+
+    def train(params, device, state=None):
+        print(*(os.environ.get(name) for name in NAMES), flush=True)
+        yield {"test_accuracy": 0.5}
+    """
+    with own_talk(tmp_path, code) as worker:
+        together = worker.trial(0, {"epochs": 1}, **TWO).log
+        alone = worker.trial(1, {"epochs": 1}).log
+    assert {"0 0 2 2", "1 1 2 2"} <= set(together.splitlines())
+    assert "7 None None None" in alone.splitlines()
