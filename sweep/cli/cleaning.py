@@ -37,6 +37,7 @@ def clean(
     from sweep.coordinator.cleaning import Left, waste_of
     from sweep.coordinator.cleaning import clean as cleaned
     from sweep.coordinator.folders import study_folder
+    from sweep.sizes import show_size
     from sweep.views.display import show_count
 
     with stored(storage) as store:
@@ -44,5 +45,5 @@ def clean(
         act = waste_of if dry_run else cleaned
         folder = study_folder(place_of_runs(run_dir), found.name, storage_url(storage))
         waste = act(store, found, folder, Left(keep))
-    size = f"{show_count(len(waste.files), 'checkpoint')}, {waste.num_bytes / 2**20:.1f} MiB"
+    size = f"{show_count(len(waste.files), 'checkpoint')}, {show_size(waste.num_bytes)}"
     tell(f"would remove {size}" if dry_run else f"removed {size}")

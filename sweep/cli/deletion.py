@@ -18,10 +18,9 @@ from sweep.coordinator.places import (
 from sweep.coordinator.removal import remove_study
 from sweep.errors import UsageError
 from sweep.records import Study
+from sweep.sizes import show_size
 from sweep.store.store import Store
 from sweep.views.display import one_line, show_count
-
-_MIB = 2**20
 
 
 def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
@@ -30,7 +29,7 @@ def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
     database = owner_name(store.connection_string)
     found = [each for each in _folders(store, study, run_dir) if not is_shared(each)]
     folders = [each for each in found if is_owned(each, database)]
-    places = "".join(f", and {each} ({size_bytes(each) / _MIB:.1f} MiB)" for each in folders)
+    places = "".join(f", and {each} ({show_size(size_bytes(each))})" for each in folders)
     question = f"delete study {one_line(study.name)} with {trials}{places}?"
     if not sys.stdin.isatty():
         raise UsageError(f"{question} Nobody can answer here; give --yes if you are sure")

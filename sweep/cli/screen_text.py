@@ -7,6 +7,7 @@ from sweep.cli.board import Board, Running
 from sweep.cli.grid import GAP, grid
 from sweep.fleet.slots import Slot
 from sweep.records import TrialState
+from sweep.sizes import show_size
 from sweep.views.columns import is_accuracy
 from sweep.views.display import (
     one_line,
@@ -29,7 +30,6 @@ _STATES = (
     TrialState.RUNNING,
     TrialState.WAITING,
 )
-_MIB = 2**20
 _ENDLESS = 10_000
 _MIN_ROOM = 8
 _CURVE = 6
@@ -182,13 +182,8 @@ def _row(slot: Slot, board: Board) -> list[str]:
         epoch_of(running, board.epochs),
         "" if value is None else show_metric(board.study.metric, value),
         "" if rate is None else f"{rate:.0f}",
-        "" if memory is None else _size(memory),
+        "" if memory is None else show_size(memory),
     ]
-
-
-def _size(num_bytes: int) -> str:
-    mib = num_bytes / _MIB
-    return f"{mib:.0f} MiB" if mib < 10_000 else f"{mib / 1024:.1f} GiB"
 
 
 def _params_cells(running: Sequence[Running | None], room: int) -> Sequence[str]:

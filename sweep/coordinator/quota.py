@@ -8,10 +8,9 @@ from sweep.coordinator.events import Notice
 from sweep.coordinator.folders import StudyFolder
 from sweep.coordinator.ledger import Ledger
 from sweep.records import Direction, Trial
+from sweep.sizes import show_size
 from sweep.store import upkeep
 from sweep.store.leadership import Leadership
-
-_GIB = 2**30
 
 
 class DiskQuota:
@@ -52,8 +51,8 @@ class DiskQuota:
         if self._total > self._max_bytes and not self._has_told:
             self._has_told = True
             yield Notice(
-                text=f"the checkpoints that are needed take {self._total / _GIB:.2f} GiB, more "
-                f"than checkpoints.max_disk allows ({self._max_bytes / _GIB:.2f} GiB)"
+                text=f"the checkpoints that are needed take {show_size(self._total)}, more than "
+                f"checkpoints.max_disk allows ({show_size(self._max_bytes)})"
             )
 
     @property
