@@ -46,7 +46,8 @@ def back_up(url: str, target: Path | None, moment: str) -> Path:
     """A complete copy of the SQLite file lies at the target, readable by whom the file is.
 
     Without a target it lies beside the file, named by the moment. Others may read and write
-    meanwhile. Raises UsageError for PostgreSQL, with the command that copies one.
+    meanwhile. Raises UsageError for PostgreSQL, with the command that copies one, and for one of
+    the database's own files; DiskError where the target cannot be written.
     """
     location = _existing(url)
     if location.path is None:
@@ -54,12 +55,18 @@ def back_up(url: str, target: Path | None, moment: str) -> Path:
             f"this copies SQLite files; for {location} run: {_pg_dump(location, moment)}"
         )
     place = target or location.path.with_name(f"{location.path.name}.backup-{moment}")
-    own = {each.resolve() for each in sqlite.files_of(location.path)}
-    if place.resolve() in own or (place.exists() and place.samefile(location.path)):
+    own = [*sqlite.files_of(location.path), *sqlite.files_of(location.path.resolve())]
+    if any(_is_same(place, each) for each in own):
         raise UsageError(f"{place} is the database itself; name another file with -o")
     with translated(location):
         sqlite.copy_online(location.path, place)
     return place
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def _existing(url: str) -> Location:

@@ -11,11 +11,13 @@ from urllib.parse import quote
 
 import tenacity
 
-from sweep.errors import StorageError
+from sweep.errors import DiskError, StorageError
 
 LOCK_TIMEOUT_S = 60.0
 
 _MAGIC = b"SQLite format 3\x00"
+
+_UNWRITTEN = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC)
 
 _NETWORK = (
     "nfs",
@@ -95,20 +97,47 @@ def backup_path(path: Path, revision: str) -> Path:
 
 
 def copy_online(path: Path, target: Path) -> None:
-    """A complete copy is at the target, whole, with the file's own mode; others may write on."""
+    """A complete copy is at the target, whole, with the file's own mode; others may write on.
+
+    Raises DiskError where the target cannot be written.
+    """
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        part.touch(mode=0o600, exist_ok=False)
-        with (
-            closing(sqlite3.connect(uri(path), uri=True, timeout=LOCK_TIMEOUT_S)) as source,
-            closing(sqlite3.connect(part)) as copy,
-        ):
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
-        part.chmod(stat.S_IMODE(path.stat().st_mode))
-        part.replace(target)
+        with _blamed_on(target):
+            part.touch(mode=0o600, exist_ok=False)
+            _copy(path, part)
+            part.chmod(stat.S_IMODE(path.stat().st_mode))
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _copy(path: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(uri(path), uri=True, timeout=LOCK_TIMEOUT_S)) as source,
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+@contextmanager
+def _blamed_on(target: Path) -> Iterator[None]:
+    """Inside, the target is named in what only comes of writing it."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DiskError(f"{target} cannot be written ({reason}); name another file") from error
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) not in _UNWRITTEN:
+            raise
+        reason = "no space left on device" if _is_full(error) else str(error)
+        raise DiskError(f"{target} cannot be written ({reason}); name another file") from error
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode == sqlite3.SQLITE_FULL
 
 
 @contextmanager

@@ -137,6 +137,17 @@ def test_a_backup_never_replaces_the_database_itself(sqlite_url):
             back_up(sqlite_url, Path(f"{path}{suffix}"), "now")
 
 
+def test_a_backup_never_replaces_the_log_of_a_database_that_is_reached_by_a_link(
+    sqlite_url, tmp_path
+):
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    (tmp_path / "link.db").symlink_to(path)
+    with open_store(sqlite_url, create=True):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with pytest.raises(UsageError, match="is the database itself"):
+                back_up(f"sqlite:///{tmp_path}/link.db", Path(f"{path}{suffix}"), "now")
+
+
 def test_of_postgresql_the_command_that_copies_it_is_told_without_its_password(postgresql_url):
     secret = postgresql_url.replace("postgres:@", "postgres:secret@")
     with pytest.raises(

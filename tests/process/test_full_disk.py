@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 
+from sweep.store.store import open_store
 from tests.process.commands import sweep, sweep_run, wait_for_line, wait_until
 
 STUDY = """\
@@ -84,3 +85,15 @@ def test_ctrl_c_ends_a_run_that_waits_for_room(folder: Path) -> None:
         _wait_until_told(folder)
         process.send_signal(signal.SIGINT)
         assert process.wait(15) == 130
+
+
+def test_a_backup_onto_a_full_disk_names_the_file_that_has_no_room(folder: Path) -> None:
+    open_store(f"sqlite:///{folder}/here.db", create=True).close()
+    filler = _fill(folder / "runs")
+    target = folder / "runs" / "copy.db"
+    done = sweep(folder, "storage", "backup", "--storage", "sqlite:///here.db", "-o", str(target))
+    assert (done.returncode, done.stderr) == (
+        4,
+        f"error: {target} cannot be written (no space left on device); name another file\n",
+    )
+    assert list((folder / "runs").iterdir()) == [filler]
