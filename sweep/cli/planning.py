@@ -9,7 +9,9 @@ from pathlib import Path
 from sweep.cli.places import Places, chosen_slots
 from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
+from sweep.coordinator.folders import study_folder
 from sweep.coordinator.plan import Plan
+from sweep.coordinator.sharing import is_open_to_group
 from sweep.errors import StudyFileError, UnusableError, UsageError
 from sweep.spec.load import find_study_file, load_study_file
 from sweep.spec.overrides import FLAG
@@ -42,17 +44,20 @@ def planned(
     path = find_study_file(study, Path.cwd())
     spec = changed_spec(path, changes)
     chosen = chosen_slots(places, spec, is_sharing_asked=changes.trials_per_gpu is not None)
+    url, runs = storage_url(places.storage), run_folder(places.run_dir)
+    # what is shared stays so: whoever goes on with it need not say it again
+    is_shared = is_open_to_group(study_folder(runs, spec.study, url).path)
     return Plan(
         spec=spec,
-        url=storage_url(places.storage),
-        run_folder=run_folder(places.run_dir),
+        url=url,
+        run_folder=runs,
         slots=chosen.slots,
         idle=chosen.idle,
         grace_s=grace_s,
         extra_trials=add_trials,
         allows_cpu=places.cpu is not None,
         shares_busy=places.shares_busy,
-        is_for_group=places.share == "group",
+        is_for_group=places.share == "group" or is_shared,
         git_commit=git_commit(path.absolute().parent),
     )
 

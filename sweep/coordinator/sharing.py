@@ -9,6 +9,7 @@ from pathlib import Path
 
 _NOBODY_ELSE = 0o077
 _NOBODY_OUTSIDE = 0o007
+_OPEN = stat.S_ISGID | stat.S_IRWXG
 
 
 @contextmanager
@@ -33,9 +34,21 @@ def open_to_group(paths: Iterable[Path]) -> None:
         with contextlib.suppress(OSError):
             status = path.lstat()
             if stat.S_ISDIR(status.st_mode):
-                path.chmod(stat.S_IMODE(status.st_mode) | stat.S_ISGID | stat.S_IRWXG)
+                path.chmod(stat.S_IMODE(status.st_mode) | _OPEN)
             elif stat.S_ISREG(status.st_mode):
                 path.chmod(stat.S_IMODE(status.st_mode) | stat.S_IRGRP | stat.S_IWGRP)
+
+
+def is_open_to_group(folder: Path) -> bool:
+    """Whether the group may write there, as `open_to_group` has it: what is new is for it too.
+
+    A folder that merely hands its group down, as many are given by their parents, is not.
+    """
+    try:
+        mode = folder.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and mode & _OPEN == _OPEN
 
 
 def shared_places(run_folder: Path, study_folder: Path, database: Path | None) -> list[Path]:

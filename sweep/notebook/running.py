@@ -16,6 +16,7 @@ from sweep.cli.planning import Changes, planned
 from sweep.cli.watch import watch
 from sweep.coordinator.events import SweepEnded
 from sweep.coordinator.session import run_study
+from sweep.coordinator.sharing import files_of_ones_own
 from sweep.errors import StudyFileError, UsageError
 from sweep.notebook.study import LoadedStudy, load
 from sweep.views.display import one_line
@@ -63,7 +64,11 @@ def run(
 
 def _run(plan: "Plan", storage: str | None) -> LoadedStudy:
     ended: SweepEnded | None = None
-    with watch() as watcher, closing(run_study(plan)) as events:
+    with (
+        files_of_ones_own(for_group=plan.is_for_group),
+        watch() as watcher,
+        closing(run_study(plan)) as events,
+    ):
         for event in events:
             watcher.show(event)
             ended = event if isinstance(event, SweepEnded) else ended

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sweep.notebook.running import run as from_python
 from tests.console_script import answered, sweep
 
 OWN = """\
@@ -59,6 +60,37 @@ def test_a_shared_run_is_the_groups_too_and_what_was_there_before(folder):
     assert found["file"] == {0o660}
     assert all(mode & 0o070 == 0o070 and not mode & 0o007 for mode in found["folder"])
     assert stat.S_IMODE((folder / "runs").stat().st_mode) == 0o2770
+
+
+def test_a_study_that_is_shared_stays_so_in_later_runs(folder):
+    run(folder, "--trials", "1", "--share", "group")
+    run(folder, "--add-trials", "1")
+    found = modes(folder)
+    assert found["file"] == {0o660}
+    assert all(mode & 0o070 == 0o070 and not mode & 0o007 for mode in found["folder"])
+
+
+def test_a_folder_that_hands_its_group_down_shares_nothing_by_itself(folder):
+    (folder / "runs").mkdir()
+    (folder / "runs").chmod(0o2750)
+    run(folder, "--trials", "1")
+    run(folder, "--add-trials", "1")
+    assert modes(folder)["file"] == {0o600}
+    assert stat.S_IMODE((folder / "runs" / "small").stat().st_mode) == 0o2700
+
+
+@pytest.mark.parametrize(
+    ("share", "mode"), [((), 0o600), (("--share", "group"), 0o660)], ids=["own", "shared"]
+)
+def test_a_run_from_python_writes_for_whom_the_command_does(folder, monkeypatch, share, mode):
+    run(folder, "--trials", "1", *share)
+    monkeypatch.chdir(folder)
+    before = os.umask(0o022)
+    try:
+        from_python("small.yaml", cpu=1, add_trials=1)
+    finally:
+        assert os.umask(before) == 0o022, "the caller's own files are as before"
+    assert modes(folder)["file"] == {mode}
 
 
 def test_what_a_user_asks_to_be_written_has_the_modes_of_the_umask(folder):
