@@ -11,8 +11,11 @@ from sweep.records import Checkpoint
 from sweep.spec.recipe import RecipeSpec
 from sweep.training.checkpoint import LoadedCheckpoint, load_checkpoint
 from sweep.training.evaluated import evaluated_weights
+from sweep.training.seal import seal_of
 
 FORMAT = "sweep model 1"
+SEAL = "sha256"
+"""The key of the SHA-256 over all the others, by which a damaged file is known."""
 
 
 def exported(
@@ -21,9 +24,10 @@ def exported(
     """The bytes of the file, and the checkpoint that it was made of.
 
     It is a dict of tensors, numbers, text, lists and dicts, which `torch.load` reads with
-    `weights_only=True`. `facts` (plain JSON values) are put in as they are. Of the built-in
-    training it holds the weights with the statistics that its metrics were measured by, and how
-    images are put before them; of a training function of one's own the state that it yielded.
+    `weights_only=True`, sealed against damage. `facts` (plain JSON values) are put in as they
+    are. Of the built-in training it holds the weights with the statistics that its metrics were
+    measured by, and how images are put before them; of a training function of one's own the state
+    that it yielded.
     Raises DamagedCheckpointError, and UnusableError for a checkpoint of an older version.
     """
     loaded = load_checkpoint(checkpoint)
@@ -36,7 +40,7 @@ def exported(
         **held,
     }
     buffer = BytesIO()
-    torch.save(content, buffer)
+    torch.save({**content, SEAL: seal_of(content)}, buffer)
     return buffer.getvalue(), loaded
 
 

@@ -1,17 +1,15 @@
 """Exported models: read back from a file of `sweep best --export`, ready to judge images."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from sweep.errors import DataError, TrainFunctionError
-from sweep.spec.recipe import ModelSpec
-from sweep.training.export import FORMAT
+from sweep.errors import DataError, TrainFunctionError, UsageError
+from sweep.training.exported_content import ExportedContent, read_content
 from sweep.training.factory import checked_factory
 from sweep.training.model import build_model, layout_of
 from sweep.training.precision import autocast, dtype_of
@@ -27,21 +25,23 @@ class ExportedModel(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(self, content: Mapping[str, Any], network: nn.Module) -> None:
+    def __init__(self, content: ExportedContent, network: nn.Module) -> None:
         super().__init__()
-        preprocessing = content["preprocessing"]
+        preprocessing = content.preprocessing
         self.network = network
-        self.classes: list[str] = list(content["classes"])
-        self.image_size: int = preprocessing["image_size"]
-        self.params: dict[str, Any] = dict(content["params"])
-        self.metrics: dict[str, float] = dict(content["metrics"])
-        self.study: str = content["study"]
-        self.trial: int = content["trial"]
-        self.precision: str = content["precision"]
-        self._layout = layout_of(ModelSpec.model_validate(content["model"]))
-        for name in ("mean", "scale"):
-            value = preprocessing[f"pixel_{name}"].view(-1, 1, 1)
-            self.register_buffer(name, value, persistent=False)
+        self.classes: list[str] = list(content.classes)
+        self.image_size: int = preprocessing.image_size
+        self.params: dict[str, Any] = dict(content.params)
+        self.metrics: dict[str, float] = dict(content.metrics)
+        self.study: str = content.study
+        self.trial: int = content.trial
+        self.precision: str = content.precision
+        self._layout = layout_of(content.model)
+        for name, value in (
+            ("mean", preprocessing.pixel_mean),
+            ("scale", preprocessing.pixel_scale),
+        ):
+            self.register_buffer(name, value.reshape(-1, 1, 1), persistent=False)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """The logits N,K of images N,C,H,W, whose pixels go from 0 to 255 (bytes or floats).
@@ -61,51 +61,47 @@ def load_model(
     """The model in a file that `sweep best --export` wrote, on the CPU and in evaluation mode.
 
     Nothing in the file is run. A network of one's own is built by `factory`, the function that
-    the study names under model: factory. Raises DataError for what is no such file or holds
-    another network's weights, TrainFunctionError where the factory is missing or of no use.
+    the study names under model: factory. Raises DataError for what is no such file, is damaged or
+    holds another network's weights, TrainFunctionError where the factory is missing or of no use.
     """
+    if not isinstance(path, str | PathLike):
+        raise UsageError(f"path is {path!r}; it takes a file that sweep best --export wrote")
     place = Path(path)
-    content = _read(place)
-    if "weights" not in content:
-        raise DataError(
-            f"{place} holds the state of a training function of your own, which builds its "
-            "network itself: torch.load(path, weights_only=True)['state'] is what it yielded"
-        )
+    content = read_content(place)
     network = _network(place, content, factory)
     try:
-        network.load_state_dict(content["weights"])
-    except RuntimeError as error:
+        network.load_state_dict(content.weights)
+    except (RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:300]
         raise DataError(f"{place} holds the weights of another network: {reason}") from error
     return ExportedModel(content, network).eval()
 
 
-def _read(path: Path) -> dict[str, Any]:
-    foreign = DataError(f"{path} is no model of sweep; write one with sweep best --export")
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (RuntimeError, UnpicklingError, EOFError, ValueError, KeyError) as error:
-        raise foreign from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise foreign
-    return content
-
-
 def _network(
-    path: Path, content: Mapping[str, Any], factory: Callable[..., nn.Module] | None
+    path: Path, content: ExportedContent, factory: Callable[..., nn.Module] | None
 ) -> nn.Module:
-    spec = ModelSpec.model_validate(content["model"])
-    sizes = len(content["classes"]), content["preprocessing"]["channels"]
+    spec = content.model
     if spec.factory is None:
-        bare = spec.model_copy(update={"weights": None})
-        return build_model(
-            bare, num_classes=sizes[0], in_channels=sizes[1], seed=0, device=torch.device("cpu")
-        )
+        return _resnet(path, content)
     if factory is None:
         raise TrainFunctionError(
             f"{path} holds a network that {spec.factory} builds; give that function, as in "
             f"sweep.load_model({str(path)!r}, factory=build)"
         )
-    return checked_factory(factory, spec.factory)(*sizes).to(memory_format=layout_of(spec))
+    build = checked_factory(factory, spec.factory)
+    network = build(len(content.classes), content.preprocessing.channels)
+    return network.to(memory_format=layout_of(spec))
+
+
+def _resnet(path: Path, content: ExportedContent) -> nn.Module:
+    try:
+        return build_model(
+            content.model.model_copy(update={"weights": None}),
+            num_classes=len(content.classes),
+            in_channels=content.preprocessing.channels,
+            seed=0,
+            device=torch.device("cpu"),
+        )
+    except (RuntimeError, ValueError, ArithmeticError, MemoryError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"{path} names a network that cannot be built: {reason}") from error

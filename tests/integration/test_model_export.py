@@ -4,14 +4,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 import sweep
-from sweep.errors import DataError, TrainFunctionError
+from sweep.errors import DataError, TrainFunctionError, UsageError
 from sweep.training.digits import read_digits
+from sweep.training.seal import seal_of
 from tests.console_script import answered
 from tests.console_script import sweep as run_sweep
 
@@ -124,6 +127,82 @@ def test_what_is_no_such_file_is_refused(trained, tmp_path, change, message) -> 
     (tmp_path / "bad.pt").write_bytes(change((trained / "model.pt").read_bytes()))
     with pytest.raises(DataError, match=message):
         sweep.load_model(tmp_path / "bad.pt")
+
+
+def test_a_single_flipped_bit_is_noticed_wherever_in_the_weights_it_is(
+    trained: Path, tmp_path: Path
+) -> None:
+    data = (trained / "model.pt").read_bytes()
+    weights = torch.load(trained / "model.pt", weights_only=True)["weights"]
+    random, num_flipped = Random(0), 0
+    for name in random.sample(
+        [each for each in sorted(weights) if weights[each].numel() > 15], 12
+    ):
+        held = bytes(weights[name].untyped_storage().tolist())  # as it lies in the file
+        if data.count(held) != 1:
+            continue  # all zeros, or all ones
+        flipped = bytearray(data)
+        flipped[data.index(held) + random.randrange(len(held))] ^= 1 << random.randrange(8)
+        (tmp_path / "flipped.pt").write_bytes(flipped)
+        num_flipped += 1
+        with pytest.raises(DataError, match="is damaged: its SHA-256 differs; write it again"):
+            sweep.load_model(tmp_path / "flipped.pt")
+    assert num_flipped >= 6
+
+
+def test_a_file_from_before_the_seal_is_read_as_it_is(trained: Path, tmp_path: Path) -> None:
+    content = torch.load(trained / "model.pt", weights_only=True)
+    del content["sha256"]
+    torch.save(content, tmp_path / "old.pt")
+    assert sweep.load_model(tmp_path / "old.pt").trial == content["trial"]
+
+
+ABSENT = object()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, ABSENT) for key in ("study", "trial", "params", "metrics", "model", "classes")),
+        *((key, ABSENT) for key in ("precision", "preprocessing", "weights")),
+        *((key, 3) for key in ("study", "params", "metrics", "model", "classes", "weights")),
+        ("trial", "one"),
+        ("precision", "fp4"),
+        ("classes", []),
+        ("metrics", {"test_accuracy": "high"}),
+        ("model", {"name": "resnet9"}),
+        ("model", {"name": "resnet18", "width": -4}),
+        ("weights", {"conv1.weight": "none"}),
+        ("preprocessing", {}),
+        ("preprocessing.channels", 0),
+        ("preprocessing.pixel_mean", [0.5]),
+        ("preprocessing.pixel_mean", torch.zeros(7)),
+    ],
+)
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_a_crafted_file_is_refused_in_a_line(
+    trained: Path, tmp_path: Path, key: str, value: object, is_sealed: bool
+) -> None:
+    content = torch.load(trained / "model.pt", weights_only=True)
+    del content["sha256"]
+    *above, last = key.split(".")
+    held = content[above[0]] if above else content
+    if value is ABSENT:
+        del held[last]
+    else:
+        held[last] = value
+    torch.save(
+        {**content, "sha256": seal_of(content)} if is_sealed else content, tmp_path / "c.pt"
+    )
+    with pytest.raises(DataError, match=r"c\.pt (is damaged|names|holds)") as caught:
+        sweep.load_model(tmp_path / "c.pt")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"model.pt"])
+def test_what_names_no_file_is_refused(path: Any) -> None:
+    with pytest.raises(UsageError, match="it takes a file that sweep best --export wrote"):
+        sweep.load_model(path)
 
 
 def test_a_file_that_is_not_there_and_a_foreign_one_are_refused(tmp_path) -> None:
