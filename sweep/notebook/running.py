@@ -1,7 +1,6 @@
 """Running from Python: a study file, or a mapping like one, run to its end in this process."""
 
 import json
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,7 +17,10 @@ from sweep.coordinator.events import SweepEnded
 from sweep.coordinator.session import run_study
 from sweep.coordinator.sharing import files_of_ones_own
 from sweep.errors import StudyFileError, UsageError
-from sweep.notebook.study import LoadedStudy, load
+from sweep.notebook.arguments import described, given, of_type, path_text, plain
+from sweep.notebook.study import LoadedStudy, load, storage_text
+from sweep.spec.key_kinds import Duration, StudyName
+from sweep.spec.kinds import Number, Whole
 from sweep.views.display import one_line
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from sweep.coordinator.plan import Plan
 
 _GRACE_S = 30.0
+_AT_LEAST_1 = Whole(1)
+_KEYED = 'values by their dotted keys, as in {"training.epochs": 3}'
 
 
 def run(
@@ -55,10 +59,11 @@ def run(
     """
     if threading.current_thread() is not threading.main_thread():
         raise UsageError("sweep.run wants Python's main thread, which an interrupt reaches")
-    asked = _changes(name, trials, timeout, max_cost, seed, changes or {})
+    asked = _changes(name, trials, timeout, max_cost, seed, changes)
+    more = given("add_trials", add_trials, _AT_LEAST_1)
     places = _places(gpus, cpu, storage, run_dir)
     with _study_file(study) as file, _named(file, study):
-        plan = planned(file, asked, places, add_trials=add_trials, grace_s=_GRACE_S)
+        plan = planned(file, asked, places, add_trials=more, grace_s=_GRACE_S)
     return _run(plan, storage)
 
 
@@ -85,15 +90,17 @@ def _changes(
     timeout: str | None,
     max_cost: float | None,
     seed: int | None,
-    others: Mapping[str, Any],
+    others: Mapping[str, Any] | None,
 ) -> Changes:
+    values = {} if others is None else of_type("changes", others, Mapping, _KEYED)  # type: ignore[type-abstract]
+    settings = plain(values, "changes")
     return Changes(
-        name=name,
-        trials=_text(trials),
-        timeout=timeout,
-        max_cost=_text(max_cost),
-        seed=_text(seed),
-        settings=[f"{key}={json.dumps(value)}" for key, value in others.items()],
+        name=given("name", name, StudyName()),
+        trials=_text(given("trials", trials, _AT_LEAST_1)),
+        timeout=_as_written(given("timeout", timeout, Duration()), timeout),
+        max_cost=_text(given("max_cost", max_cost, Number(0, above=True))),
+        seed=_text(given("seed", seed, Whole(0))),
+        settings=[f"{key}={json.dumps(value)}" for key, value in settings.items()],
     )
 
 
@@ -105,12 +112,17 @@ def _places(
 ) -> Places:
     return Places(
         gpus=_gpus(gpus),
-        cpu=cpu,
+        cpu=given("cpu", cpu, _AT_LEAST_1),
         memory_limit=None,
         shares_busy=False,
-        storage=storage,
-        run_dir=None if run_dir is None else str(run_dir),
+        storage=storage_text(storage),
+        run_dir=None if run_dir is None else path_text("run_dir", run_dir, "a folder"),
     )
+
+
+def _as_written(fits: float | None, value: str | None) -> str | None:
+    """A time as it was written, once it is known to be one."""
+    return None if fits is None else value
 
 
 def _text(value: float | None) -> str | None:
@@ -120,21 +132,33 @@ def _text(value: float | None) -> str | None:
 def _gpus(gpus: str | int | Sequence[int | str] | None) -> str | None:
     if gpus is None or isinstance(gpus, str):
         return gpus
-    return ",".join(map(str, [gpus] if isinstance(gpus, int) else gpus))
+    chosen = [gpus] if isinstance(gpus, int) else gpus
+    is_list = isinstance(chosen, Sequence)
+    if not is_list or not all(_is_gpu(each) for each in chosen):
+        raise UsageError(
+            f"gpus is {described(gpus)}; it takes numbers as nvidia-smi's or UUIDs in a list, as "
+            'in [0, 1], or "all"'
+        )
+    return ",".join(map(str, chosen))
+
+
+def _is_gpu(value: object) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)
 
 
 @contextmanager
 def _study_file(study: str | Path | Mapping[str, Any]) -> "Iterator[str]":
     """The study as a file, a mapping's for as long as it takes to read it."""
     if not isinstance(study, Mapping):
-        yield str(study) if isinstance(study, str) else os.fspath(study)
+        yield path_text("study", study, "a study's name, its file, or a mapping with its keys")
         return
     if "study" not in study:
         raise UsageError("the mapping has no key 'study'; give the study a name under it")
+    content = plain(study, "the mapping")
     with NamedTemporaryFile(
         "w", encoding="utf-8", dir=Path.cwd(), prefix=".sweep-", suffix=".yaml"
     ) as file:
-        json.dump(study, file, ensure_ascii=False)
+        json.dump(content, file, ensure_ascii=False)
         file.flush()
         yield f"./{Path(file.name).name}"
 

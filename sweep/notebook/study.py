@@ -9,7 +9,9 @@ from sweep.cli.best_text import found_best
 from sweep.cli.files import write_whole
 from sweep.cli.studies import storage_url, stored, stored_study
 from sweep.errors import UsageError
+from sweep.notebook.arguments import fitted, of_type, path_text
 from sweep.records import Snapshot, Trial
+from sweep.spec.kinds import Whole
 from sweep.store.store import open_store
 from sweep.views.display import one_line, show_count
 
@@ -88,7 +90,8 @@ class LoadedStudy:
         from sweep.views.frames import typed
         from sweep.views.tables import best_table
 
-        return typed(best_table(self._snapshot, top))
+        most = fitted("top", top, Whole(1))
+        return typed(best_table(self._snapshot, most))
 
     def best(self) -> Trial:
         """The complete trial with the best objective, with `.params`, `.value` and `.number`.
@@ -110,15 +113,20 @@ class LoadedStudy:
 
         Raises UsageError for an unknown name or param, or when there is nothing to draw yet.
         """
-        from sweep.views.gallery import draw, figure_of, kind_named
+        from sweep.views.gallery import STUDIES, draw, figure_of, kind_named
         from sweep.views.series.subject import subject_of
 
-        kind = kind_named(name)
+        if name == STUDIES:
+            raise UsageError(
+                "the figure 'studies' lays two studies or more over each other; "
+                "draw it with sweep.compare(study, other)"
+            )
+        kind = kind_named(of_type("name", name, str, "the name of a figure; figures() lists them"))
         return figure_of(draw(kind, subject_of(self._snapshot, param=param, by=by)))
 
     def report(self, path: str | Path) -> Path:
         """A report of the study is in the file, .html or .md. Raises UsageError for another."""
-        place = Path(path)
+        place = Path(path_text("path", path, "a file such as report.html"))
         write_whole(place, _report(self._snapshot, place).encode(errors="backslashreplace"))
         return place
 
@@ -146,14 +154,22 @@ def load(study: str, storage: str | None = None) -> LoadedStudy:
 
     Raises NotFoundError with the near names, UnusableError when the database cannot be read.
     """
-    with stored(storage) as store:
-        snapshot = store.snapshot(stored_study(store, str(study)).id)
+    name = path_text("study", study, "a study's name or its file; sweep.studies() lists them")
+    with stored(storage_text(storage)) as store:
+        snapshot = store.snapshot(stored_study(store, name).id)
     return LoadedStudy(snapshot, storage_url(storage))
+
+
+def storage_text(storage: object) -> str | None:
+    """The URL of a database as it was given. Raises UsageError for what is no text."""
+    if storage is None:
+        return None
+    return of_type("storage", storage, str, "a URL such as sqlite:///runs/sweep.db")
 
 
 def studies(storage: str | None = None) -> list[str]:
     """The names of the stored studies, the oldest first."""
-    with stored(storage) as store:
+    with stored(storage_text(storage)) as store:
         return [study.name for study in store.studies()]
 
 
@@ -162,6 +178,8 @@ def compare(*loaded: LoadedStudy) -> "Figure":
     from sweep.views.gallery import draw_studies, figure_of
     from sweep.views.series.subject import subject_of
 
+    for each in loaded:
+        of_type("a study to compare", each, LoadedStudy, "what sweep.load and sweep.run give")
     return figure_of(draw_studies([subject_of(each.snapshot) for each in loaded]))
 
 

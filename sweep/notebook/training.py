@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from sweep.errors import UsageError
+from sweep.notebook.arguments import fitted, of_type, plain
 from sweep.records import Snapshot, Trial
+from sweep.spec.kinds import Whole
 from sweep.spec.recipe import DataSpec, ModelSpec
 from sweep.spec.study import StudySpec
 from sweep.spec.training import resolve_training
@@ -42,8 +44,22 @@ def train(
     """Trains on a torch device, one epoch for each value that is asked for.
 
     `state` is that of an earlier epoch, to go on from. Closing the generator ends the training.
-    Raises DataError when the data cannot be used, TrainFunctionError for a bad model factory.
+    Raises UsageError and DeviceError at once for what cannot be trained, or not there; later
+    DataError when the data cannot be used, TrainFunctionError for a bad model factory.
     """
+    from sweep.training.device import check_device
+    from sweep.training.train import TrainConfig
+
+    of_type("config", config, TrainConfig, "what sweep.config or a study's config() gives")
+    check_device(of_type("device", device, str, "a device of torch's, such as 'cpu' or 'cuda:0'"))
+    if state is not None:
+        of_type("state", state, Mapping, "the state of an earlier epoch")  # type: ignore[type-abstract]
+    return _epochs(config, device, state)
+
+
+def _epochs(
+    config: "TrainConfig", device: str, state: Mapping[str, Any] | None
+) -> Iterator[TrainedEpoch]:
     from sweep.training.train import train as epochs_of
 
     with closing(epochs_of(config, device, state)) as epochs:
@@ -67,10 +83,10 @@ def config(
 
     try:
         return TrainConfig(
-            data=DataSpec.model_validate(_section(data)),
-            model=ModelSpec.model_validate(_section(model)),
-            training=resolve_training(training),
-            seed=seed,
+            data=DataSpec.model_validate(_section("data", data)),
+            model=ModelSpec.model_validate(_section("model", model)),
+            training=resolve_training(plain(training, "training")),
+            seed=fitted("seed", seed, Whole(0)),
         )
     except ValidationError as error:
         fault = error.errors()[0]
@@ -94,5 +110,8 @@ def config_of(snapshot: Snapshot, trial: Trial) -> "TrainConfig":
     )
 
 
-def _section(named: str | Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": named} if isinstance(named, str) else dict(named)
+def _section(name: str, given: str | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(given, str):
+        return {"name": given}
+    allowed = "a name, or a mapping with the keys of that section of a study file"
+    return dict(of_type(name, given, Mapping, allowed))  # type: ignore[type-abstract]

@@ -171,6 +171,8 @@ def kind_named(name: str) -> FigureKind:
     for kind in GALLERY:
         if kind.name == name:
             return kind
+    if name == STUDIES:
+        raise UsageError(f"the figure {STUDIES} takes two studies or more; name another study too")
     known = [*(kind.name for kind in GALLERY), STUDIES]
     raise UsageError(f"there is no figure {name!r}; {hint(name, known)}")
 

@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sweep
-from sweep.errors import NotFoundError, StudyFileError, SweepError, UsageError
+from sweep.errors import DeviceError, NotFoundError, StudyFileError, SweepError, UsageError
 from sweep.records import TrialState
 from tests.console_script import environment
 from tests.filled_store import fill_store
@@ -228,3 +231,118 @@ def test_a_shipped_notebook_has_no_outputs_of_somebodys_machine() -> None:
         for cell in json.loads(path.read_text())["cells"]:
             assert not cell.get("outputs")
             assert cell.get("execution_count") is None
+
+
+def itself() -> dict[str, object]:
+    study: dict[str, object] = own_study()
+    study["space"] = {"lr": {"choices": [study]}}
+    return study
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        (None, "study is None; it takes a study's name, its file, or a mapping with its keys"),
+        (3, "study is 3; it takes a study's name"),
+        (b"own.yaml", "study is of type bytes; it takes a study's name"),
+        ("", "study is ''; it takes a study's name"),
+        (
+            {**own_study(), "train": own_study},
+            "the mapping: train is the function own_study; it takes text: name what is in a file "
+            "as in ./mine.py:train",
+        ),
+        (
+            {**own_study(), "space": {"lr": {"choices": [0.1, 1j]}}},
+            "the mapping: space.lr.choices[1] is of type complex; it takes text, a number, True",
+        ),
+        ({**own_study(), "space": {1: {}}}, "the mapping: space has the key 1; it takes keys of"),
+        ({**own_study(), "description": "\ud800"}, "which is no UTF-8; write it otherwise"),
+        (itself(), "the mapping holds itself, or is nested too deeply; flatten it"),
+    ],
+)
+def test_what_is_no_study_is_refused_in_a_line(url: str, study: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        sweep.run(study, cpu=1)
+    assert "\n" not in str(caught.value)
+    assert not list(Path.cwd().glob(".sweep-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cpu": "x"}, "cpu is the text 'x'; it takes a whole number of at least 1"),
+        ({"cpu": 1.5}, "cpu is 1.5; it takes a whole number of at least 1"),
+        ({"cpu": True}, "cpu is true; it takes a whole number of at least 1"),
+        ({"cpu": 0}, "cpu is 0; it takes a whole number of at least 1"),
+        ({"cpu": [1]}, "cpu is of type list; it takes"),
+        ({"gpus": 1.5}, "gpus is 1.5; it takes numbers as nvidia-smi's or UUIDs in a list"),
+        ({"gpus": [True]}, "it takes numbers as nvidia-smi's or UUIDs in a list"),
+        ({"trials": True}, "trials is true; it takes a whole number"),
+        ({"add_trials": "2"}, "add_trials is the text '2'; it takes a whole number"),
+        ({"timeout": 5}, "timeout is 5; it takes a time with a unit, such as 90s"),
+        ({"max_cost": "x"}, "max_cost is the text 'x'; it takes a number above 0"),
+        ({"seed": 1.5}, "seed is 1.5; it takes a whole number"),
+        ({"name": 3}, "name is 3, not text"),
+        ({"changes": [1]}, "changes is of type list; it takes values by their dotted keys"),
+        ({"changes": {"a": print}}, "changes: a is the builtin_function_or_method print"),
+        ({"storage": 3}, "storage is 3; it takes a URL such as sqlite:///runs/sweep.db"),
+        ({"run_dir": 3}, "run_dir is 3; it takes a folder"),
+    ],
+)
+def test_an_argument_that_is_of_no_use_is_refused_in_a_line(
+    url: str, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        sweep.run(own_study(), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_numpys_numbers_count_as_numbers(url: str) -> None:
+    (Path.cwd() / "mine.py").write_text(OWN)
+    space = {"lr": {"choices": list(np.array([0.25, 0.5]))}}
+    study = sweep.run(
+        {**own_study(), "space": space}, cpu=np.int64(1), trials=np.int64(2), seed=np.int32(3)
+    )
+    assert sorted(study.trials()["lr"]) == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sweep.load(None), "study is None; it takes a study's name or its file"),
+        (lambda: sweep.load("lr_bs", 3), "storage is 3; it takes a URL"),
+        (lambda: sweep.studies(3), "storage is 3; it takes a URL"),
+        (lambda: sweep.compare("a", "b"), "a study to compare is 'a'; it takes what sweep.load"),
+        (lambda: sweep.config(None), "data is None; it takes a name, or a mapping"),
+        (lambda: sweep.config("digits", 3, epochs=1), "model is 3; it takes a name, or a mapping"),
+        (lambda: sweep.config("digits", epochs=1, seed="x"), "seed is the text 'x'; it takes"),
+        (lambda: sweep.config("digits", epochs=print), "training: epochs is the builtin"),
+        (lambda: sweep.train(None, "cpu"), "config is None; it takes what sweep.config"),
+        (lambda: sweep.train({}, "cpu"), "config is of type dict; it takes what sweep.config"),
+        (lambda: sweep.train(small(), 3), "device is 3; it takes a device of torch's"),
+        (lambda: sweep.train(small(), "cpu", 3), "state is 3; it takes the state of an earlier"),
+        (lambda: sweep.load("lr_bs").figure(3), "name is 3; it takes the name of a figure"),
+        (lambda: sweep.load("lr_bs").leaders("x"), "top is the text 'x'; it takes"),
+        (lambda: sweep.load("lr_bs").report(None), "path is None; it takes a file such as"),
+        (
+            lambda: sweep.load("lr_bs").figure("studies"),
+            "the figure 'studies' lays two studies or more over each other; "
+            "draw it with sweep.compare(study, other)",
+        ),
+    ],
+)
+def test_what_a_call_cannot_take_is_refused_in_a_line(
+    url: str, call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def small() -> Any:
+    return sweep.config("digits", {"name": "resnet18", "width": 4}, epochs=1)
+
+
+def test_a_device_that_is_not_there_is_told_before_an_epoch_is_asked_for(url: str) -> None:
+    with pytest.raises(DeviceError, match="cannot use nowhere"):
+        sweep.train(small(), "nowhere")
