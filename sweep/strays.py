@@ -46,7 +46,7 @@ def started_at_s(pid: int) -> float | None:
 
 def kill_strays(mark: str, group: int) -> None:
     """Kill all that carries the mark and is not in the process group, until nothing is left."""
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS if mark else 0):  # an empty mark is nobody's
         found = [pid for pid, other in _all_marked() if other == mark and _is_outside(pid, group)]
         for pid in found:
             _kill(pid)

@@ -9,7 +9,6 @@ import platform
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,9 +17,9 @@ from typing import Any
 
 from sweep import __version__
 from sweep.errors import SweepError
+from sweep.fleet.child import run_child
 from sweep.fleet.devices import visible_gpus
 from sweep.fleet.driver import driver_version
-from sweep.fleet.process import without_secrets
 from sweep.store.health import Health, folder_of, health_of
 
 GIB = 2**30
@@ -122,17 +121,8 @@ def _torch() -> Iterator[Check]:
 
 
 def _asked_of_torch() -> dict[str, Any] | str:
-    command = [sys.executable, "-P", "-m", "sweep.worker.device_check"]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TORCH_PATIENCE_S,
-            env=without_secrets(os.environ),
-        )
+        done = run_child("sweep.worker.device_check", patience_s=TORCH_PATIENCE_S)
     except subprocess.TimeoutExpired:
         return f"torch did not answer in {TORCH_PATIENCE_S} s"
     if done.returncode != 0:

@@ -1,12 +1,10 @@
 """Own code: a study's train or model function, looked at in a process that may come to harm."""
 
-import os
 import subprocess
-import sys
 
 from sweep.errors import TrainFunctionError
 from sweep.exits import describe_end
-from sweep.fleet.process import without_secrets
+from sweep.fleet.child import run_child
 from sweep.spec.recipe import RecipeSpec
 
 PATIENCE_S = 300
@@ -20,17 +18,12 @@ def check_own_code(recipe: RecipeSpec) -> None:
     """
     if recipe.train is None and (recipe.model is None or recipe.model.factory is None):
         return
-    # -P: the folder that the user stands in must not shadow the modules of this package.
-    command = [sys.executable, "-P", "-m", "sweep.worker.recipe_check", recipe.model_dump_json()]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PATIENCE_S,
-            env={**without_secrets(os.environ), "CUDA_VISIBLE_DEVICES": ""},
+        done = run_child(
+            "sweep.worker.recipe_check",
+            recipe.model_dump_json(),
+            patience_s=PATIENCE_S,
+            CUDA_VISIBLE_DEVICES="",
         )
     except subprocess.TimeoutExpired as error:
         raise TrainFunctionError(

@@ -130,12 +130,12 @@ def _make(database: Database, folder: Path) -> None:
     if path is not None:
         with translated(database.location):
             sqlite.make_file(path)
-        check_owner(database)
+    check_owner(database)
+    if path is not None:
         with translated(database.location):
             sqlite.use_write_ahead_log(path)
     if is_current(database, folder):
         return
-    check_owner(database)
     revision = database.once(found)
     if path is not None and revision is not None:
         with translated(database.location):

@@ -25,7 +25,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--slots", type=int, default=4)
-    parser.add_argument("--epoch-s", type=float, default=2.0)
+    parser.add_argument("--epoch-s", type=float, default=2.6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--store", choices=["sqlite", "postgresql"])
     return parser.parse_args()
