@@ -116,12 +116,12 @@ class Havoc:
         self._await_training(before, struck_at)
 
     def _kill_worker(self) -> None:
-        if workers := self._workers():
-            _signal(self._random.choice(workers), signal.SIGKILL)
+        if workers := self._started():
+            _signal(self._random.choice(workers).pid, signal.SIGKILL)
 
     def _kill_coordinator(self) -> None:
         assert self._process is not None
-        started = psutil.Process(self._process.pid).children(recursive=True)
+        started = self._started(recursive=True)
         self._process.kill()
         self._process.wait()
         _, alive = psutil.wait_procs(started, timeout=_GONE_S)
@@ -129,17 +129,18 @@ class Havoc:
         self._start()
 
     def _freeze_worker(self) -> None:
-        if workers := self._workers():
-            self._freeze(self._random.choice(workers))
+        if workers := self._started():
+            self._freeze(self._random.choice(workers).pid)
 
     def _freeze_coordinator(self) -> None:
         assert self._process is not None
-        self._freeze(psutil.Process(self._process.pid))
+        if self._process.poll() is None:
+            self._freeze(self._process.pid)
 
-    def _freeze(self, process: psutil.Process) -> None:
-        _signal(process, signal.SIGSTOP)
+    def _freeze(self, pid: int) -> None:
+        _signal(pid, signal.SIGSTOP)
         time.sleep(self._random.uniform(0.2, 1.5))
-        _signal(process, signal.SIGCONT)
+        _signal(pid, signal.SIGCONT)
 
     def _await_training(self, before: Snapshot, struck_at: float) -> None:
         """Wait for the next epoch after a kill, or the end of the study."""
@@ -185,10 +186,11 @@ class Havoc:
             self._process.kill()
             self._process.wait()
 
-    def _workers(self) -> list[psutil.Process]:
+    def _started(self, *, recursive: bool = False) -> list[psutil.Process]:
+        """What the coordinator has started: nothing where it has just ended by itself."""
         assert self._process is not None
         with contextlib.suppress(psutil.NoSuchProcess):
-            return psutil.Process(self._process.pid).children()
+            return psutil.Process(self._process.pid).children(recursive=recursive)
         return []
 
     def _is_done(self) -> bool:
@@ -232,9 +234,9 @@ class Havoc:
         ]
 
 
-def _signal(process: psutil.Process, number: signal.Signals) -> None:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        os.kill(process.pid, number)
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def _num_doubled(end: Snapshot) -> int:
