@@ -1,6 +1,7 @@
 """The messages between coordinator and worker: one JSON object a line, checked on arrival.
 
-Down: `Assignment`, `Decision`, `Shutdown`. Up: `Ready`, `EpochReport`, `Finished`, `Failed`.
+Down: `Assignment`, `Decision`, `Shutdown`. Up: `Fetching`, `Ready`, `EpochReport`,
+`Finished`, `Failed`.
 JSON has no NaN: a number that is not finite travels as null, with `finite: false` beside it.
 """
 
@@ -98,6 +99,16 @@ class Shutdown:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)
+class Fetching:
+    """The worker downloads a file of its data set; `total_bytes` is None where nobody knows."""
+
+    type: Literal["fetching"] = "fetching"
+    name: str
+    done_bytes: int
+    total_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, config=_STRICT)
 class Ready:
     """The worker has loaded its training function and its device answers."""
 
@@ -165,7 +176,7 @@ class Failed:
 
 
 Down: TypeAlias = Assignment | Decision | Shutdown
-Up: TypeAlias = Ready | EpochReport | Finished | Failed
+Up: TypeAlias = Fetching | Ready | EpochReport | Finished | Failed
 Message: TypeAlias = Down | Up
 
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])

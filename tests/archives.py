@@ -62,6 +62,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Answer)
         self.bodies = bodies
         self.asked: list[str] = []
+        self.length: int | None = None
+        """What it says that a body's length is, beside what it is; None says nothing."""
         self.may_answer = Event()
         self.may_answer.set()
 
@@ -83,6 +85,8 @@ class _Answer(BaseHTTPRequestHandler):
         self.server.asked.append(name)
         assert self.server.may_answer.wait(DEADLINE_S)
         self.send_response(200 if name in self.server.bodies else 404)
+        if self.server.length is not None:
+            self.send_header("Content-Length", str(self.server.length))
         self.end_headers()
         self.wfile.write(self.server.bodies.get(name, b""))
 

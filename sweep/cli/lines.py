@@ -7,8 +7,10 @@ from typing import Self
 from sweep import clock
 from sweep.cli.board import Board, Running, after, board_of
 from sweep.cli.console import tell
+from sweep.cli.progress import fetched_text
 from sweep.cli.screen_text import about
 from sweep.coordinator.events import (
+    DataFetched,
     EpochStored,
     Event,
     Notice,
@@ -21,15 +23,18 @@ from sweep.coordinator.events import (
 from sweep.records import Trial, TrialState
 from sweep.views.display import one_line, show_count, show_duration, show_metric, show_params
 
-EPOCH_LINE_EVERY_S = 10.0
+LINE_EVERY_S = 10.0
 
 
 class Lines(AbstractContextManager["Lines"]):
-    """Tells each event on stderr as a line; of epochs, one in ten seconds for each slot."""
+    """Tells each event on stderr as a line; of epochs, one in ten seconds for each slot, and of
+    a download one in ten seconds.
+    """
 
     def __init__(self) -> None:
         self._board: Board | None = None
         self._told_s: dict[int, float] = {}
+        self._fetched_told_s: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -48,6 +53,8 @@ class Lines(AbstractContextManager["Lines"]):
         match event:
             case Notice(text=text):
                 tell(one_line(text))
+            case DataFetched():
+                self._tell_fetched(event, now_s)
             case StudyLed():
                 self._board = board_of(event, now_s)
                 tell(led_line(self._board))
@@ -55,13 +62,20 @@ class Lines(AbstractContextManager["Lines"]):
                 before, self._board = self._board, after(self._board, event, now_s)
                 self._tell_change(event, before, self._board, now_s)
 
+    def _tell_fetched(self, event: DataFetched, now_s: float) -> None:
+        told_s = self._fetched_told_s
+        is_whole = event.done_bytes == event.total_bytes
+        if told_s is None or is_whole or now_s - told_s >= LINE_EVERY_S:
+            self._fetched_told_s = now_s
+            tell(fetched_text(event))
+
     def _tell_change(self, event: Event, before: Board, board: Board, now_s: float) -> None:
         match event:
             case TrialStarted(slot=slot):
                 self._told_s[slot.index] = now_s
                 tell(started_line(event))
             case EpochStored(slot=slot) if slot.index in board.running:
-                if now_s - self._told_s.get(slot.index, 0.0) >= EPOCH_LINE_EVERY_S:
+                if now_s - self._told_s.get(slot.index, 0.0) >= LINE_EVERY_S:
                     self._told_s[slot.index] = now_s
                     tell(epoch_line(board.running[slot.index], board))
             case TrialFinished(slot=slot, trial=trial):

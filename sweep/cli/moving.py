@@ -35,11 +35,13 @@ def copy(
     """
     from sweep.cli.console import tell
     from sweep.cli.deletion import copied_text
+    from sweep.cli.progress import shown_progress
     from sweep.cli.studies import stored, stored_study
     from sweep.coordinator.removal import copy_study
     from sweep.coordinator.sharing import files_of_ones_own
     from sweep.store.store import open_store
     from sweep.store.url import hide_password
+    from sweep.views.display import one_line
 
     with (
         files_of_ones_own(for_group=False),
@@ -47,5 +49,6 @@ def copy(
         open_store(to, create=True) as target,
     ):
         found = stored_study(store, study)
-        copied = copy_study(store, found, target, hide_password(to))
+        with shown_progress(f"copying {one_line(study)}") as watch:
+            copied = copy_study(store, found, target, hide_password(to), watch)
         tell(copied_text(target, copied, hide_password(to)))

@@ -11,8 +11,10 @@ from rich.text import Text
 from sweep import clock
 from sweep.cli.board import Board, after, board_of
 from sweep.cli.lines import finished_line, interrupted_line, started_line
+from sweep.cli.progress import bar, fetched_text
 from sweep.cli.screen_text import ScreenText, screen_text
 from sweep.coordinator.events import (
+    DataFetched,
     Event,
     Notice,
     StudyLed,
@@ -39,6 +41,7 @@ class Screen:
             file=cast(IO[str], _Forgiving(sys.stderr)), highlight=False, soft_wrap=False
         )
         self._board: Board | None = None
+        self._fetched: DataFetched | None = None
         self._gauges = Gauges()
         self._live = Live(
             console=self._console,
@@ -70,6 +73,8 @@ class Screen:
         elif self._board is not None:
             before, self._board = self._board, after(self._board, event, now_s)
             self._leave_line(event, before, self._board, now_s)
+        if isinstance(event, DataFetched):
+            self._fetched = event
         if isinstance(event, Notice):
             self._console.print(Text(event.text))
 
@@ -88,11 +93,20 @@ class Screen:
     def _render(self) -> Group | Text:
         board = self._board
         if board is None:
-            return Text("starting the workers", style="dim")
+            return _start(self._fetched)
         uuids = [slot.device.uuid for slot in board.slots if slot.device.uuid]
         now_s = clock.monotonic_s()
         shown = screen_text(board, now_s, self._console.width, self._gauges.use_percent(uuids))
         return Group(*(_head(shown) if board.has_ended else _head(shown) + _table(shown)))
+
+
+def _start(fetched: DataFetched | None) -> Text:
+    """What is shown before the study is led: how a download goes on, if there is one."""
+    if fetched is None or fetched.done_bytes == fetched.total_bytes:
+        return Text("starting the workers", style="dim")
+    done, to_do = bar(fetched.done_bytes, fetched.total_bytes)
+    gap = " " if done or to_do else ""
+    return Text.assemble((done, "green"), (to_do, "dim"), f"{gap}{fetched_text(fetched)}")
 
 
 def _head(shown: ScreenText) -> list[Text]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sweep.cli.board import Board, Running
 from sweep.cli.grid import GAP, grid
+from sweep.cli.progress import bar
 from sweep.fleet.slots import Slot
 from sweep.records import TrialState
 from sweep.sizes import show_size
@@ -20,7 +21,6 @@ from sweep.views.display import (
 )
 from sweep.views.sparkline import Span, sparkline
 
-_BAR = 24
 _MAX_METRIC = 8
 _MAX_WORD = 10
 _STATES = (
@@ -55,7 +55,7 @@ def screen_text(
     board: Board, now_s: float, width: int, use: Mapping[str, int | None]
 ) -> ScreenText:
     """The board in lines of at most `width` columns; `use` is each GPU's, in percent, by UUID."""
-    done, to_do = _bar(board)
+    done, to_do = bar(board.num_finished, board.wanted)
     progress = f"{_finished(board)}   {_times(board, now_s)}"
     return ScreenText(
         title=shorten(_title(board), width),
@@ -81,14 +81,6 @@ def epoch_of(running: Running, epochs: int | None) -> str:
     """How many epochs are done: 3/6; the number alone where the whole is not known."""
     done = running.num_epochs
     return str(done) if epochs is None else f"{done}/{epochs}"
-
-
-def _bar(board: Board) -> tuple[str, str]:
-    if board.wanted is None:
-        return "", ""
-    length = _BAR if board.wanted == 0 else round(_BAR * board.num_finished / board.wanted)
-    length = min(length, _BAR)
-    return "━" * length, "─" * (_BAR - length)
 
 
 def _finished(board: Board) -> str:

@@ -39,6 +39,7 @@ def backup(
     from sweep import clock
     from sweep.cli.console import tell
     from sweep.cli.files import check_place
+    from sweep.cli.progress import shown_progress
     from sweep.cli.studies import storage_url
     from sweep.store.maintenance import back_up
 
@@ -46,4 +47,6 @@ def backup(
     if target is not None:
         check_place(target)
     moment = clock.utc_now().strftime("%Y%m%dT%H%M%SZ")
-    tell(f"wrote {back_up(storage_url(storage), target, moment)}")
+    with shown_progress("copying the database") as watch:
+        place = back_up(storage_url(storage), target, moment, watch)
+    tell(f"wrote {place}")

@@ -14,6 +14,18 @@ class Notice:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DataFetched:
+    """So much of a file of the data set has been downloaded, before the study is led.
+
+    `total_bytes` is None where nobody knows.
+    """
+
+    name: str
+    done_bytes: int
+    total_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StudyLed:
     """The study is stored and led; training begins. `trials` are those known so far."""
 
@@ -79,6 +91,7 @@ class SweepEnded:
 
 Event = (
     Notice
+    | DataFetched
     | StudyLed
     | TrialStarted
     | EpochStored

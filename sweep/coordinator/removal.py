@@ -3,6 +3,7 @@
 from sweep.coordinator.places import mark_copied, named_folders
 from sweep.coordinator.projecting import project_anew, refuse_foreign, unproject
 from sweep.coordinator.taking import take_lead
+from sweep.progress import Watch, unwatched
 from sweep.records import Study
 from sweep.store import upkeep
 from sweep.store.store import Store
@@ -20,15 +21,18 @@ def remove_study(store: Store, study: Study) -> None:
         upkeep.remove_study(leadership)
 
 
-def copy_study(store: Store, study: Study, target: Store, where: str) -> Study:
+def copy_study(
+    store: Store, study: Study, target: Store, where: str, watch: Watch = unwatched
+) -> Study:
     """The study is in the target too, all numbers kept, and in Optuna's tables there.
 
-    Its files stay where they are, for both. `where` names the target to people. Raises
-    LedByAnotherError while another leads it, UsageError when the name is taken there.
+    Its files stay where they are, for both. `where` names the target to people,
+    and `watch` hears of the rows that are written. Raises LedByAnotherError while another leads
+    it, UsageError when the name is taken there.
     """
     refuse_foreign(target, study.name)
     with take_lead(store, study, _LEASE_S):
-        copied = store.copy_study(study.id, target)
+        copied = store.copy_study(study.id, target, watch)
         for folder in named_folders(study.name, store.attempts(study.id)):
             mark_copied(folder, where)
     if target.trials(copied.id):

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from sweep.coordinator.crew import Crew
-from sweep.coordinator.events import Event, Notice, StudyLed, SweepEnded
+from sweep.coordinator.events import DataFetched, Event, Notice, StudyLed, SweepEnded
 from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
 from sweep.coordinator.own_code import check_own_code
 from sweep.coordinator.packing import Packing
@@ -22,7 +22,7 @@ from sweep.spec.recipe import RecipeSpec
 from sweep.spec.resources import AUTO
 from sweep.store.url import locate
 from sweep.strays import kill_ghosts
-from sweep.wire import Failed, Ready
+from sweep.wire import Failed, Fetching, Ready
 
 
 def run_study(plan: Plan) -> Generator[Event, None, None]:
@@ -47,7 +47,7 @@ def run_study(plan: Plan) -> Generator[Event, None, None]:
         _import_the_rest()
         if standing.outline is None:
             _check_name(plan)
-        versions = _wait_for_worker(plan.spec.recipe, fleet, crew, signals)
+        versions = yield from _wait_for_worker(plan.spec.recipe, fleet, crew, signals)
         if versions is None:
             yield SweepEnded(reason="stopped before it began", exit_code=signals.exit_code)
             return
@@ -107,7 +107,7 @@ def _check_name(plan: Plan) -> None:
 
 def _wait_for_worker(
     recipe: RecipeSpec, fleet: LocalFleet, crew: Crew, signals: Signals
-) -> dict[str, str] | None:
+) -> Generator[DataFetched, None, dict[str, str] | None]:
     """Wait until a worker is ready: what it runs with, or None when a signal came first."""
     found: dict[str, str] | None = None
     while found is None and signals.first is None:
@@ -116,6 +116,8 @@ def _wait_for_worker(
                 case Received(slot=slot, message=Ready(versions=versions)):
                     crew.ready(slot)
                     found = versions
+                case Received(message=Fetching(name=name, done_bytes=done, total_bytes=total)):
+                    yield DataFetched(name=name, done_bytes=done, total_bytes=total)
                 case Received(message=Failed() as failed):
                     raise refused(failed)
                 case Ended(slot=slot, how=how, last_words=last_words):

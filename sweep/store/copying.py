@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert, select
 
 from sweep.errors import UsageError
+from sweep.progress import Watch
 from sweep.records import Study
 from sweep.store import reads, schema
 from sweep.store.database import Database
@@ -24,10 +25,11 @@ class _Contents:
     rows: Mapping[Table, Sequence[Sequence[Any]]]
 
 
-def copy_study(source: Database, study_id: int, target: Database) -> Study:
+def copy_study(source: Database, study_id: int, target: Database, watch: Watch) -> Study:
     """The study as it now is in the target too; it has another id there, all else is the same.
 
-    Raises UsageError, and writes nothing, when the target has a study of that name.
+    `watch` hears of the rows that are written. Raises UsageError, and writes nothing, when the
+    target has a study of that name.
     """
     contents = source.read(lambda c: _read(c, study_id))
     written: list[int] = []
@@ -40,7 +42,7 @@ def copy_study(source: Database, study_id: int, target: Database) -> Study:
                 "or copy to another database"
             )
         if found is None:
-            written.append(_write(connection, contents))
+            written.append(_write(connection, contents, watch))
         return reads.study(connection, contents.study["name"])
 
     return target.write(write)
@@ -61,7 +63,8 @@ def _rows(connection: Connection, table: Table, study_id: int) -> list[tuple[Any
     return [tuple(row) for row in connection.execute(question)]
 
 
-def _write(connection: Connection, contents: _Contents) -> int:
+def _write(connection: Connection, contents: _Contents, watch: Watch) -> int:
+    done, total = 0, sum(map(len, contents.rows.values()))
     statement = insert(schema.studies).values(**contents.study).returning(schema.studies.c.id)
     study_id = int(connection.execute(statement).scalar_one())
     for table, rows in contents.rows.items():
@@ -70,4 +73,6 @@ def _write(connection: Connection, contents: _Contents) -> int:
             part = rows[first : first + _AT_ONCE]
             values = [dict(zip(names, row, strict=True), study_id=study_id) for row in part]
             connection.execute(insert(table), values)
+            done += len(part)
+            watch(done, total)
     return study_id

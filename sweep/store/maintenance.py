@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.errors import UsageError
+from sweep.progress import Watch, unwatched
 from sweep.store import migration, sqlite
 from sweep.store.database import Database
 from sweep.store.failures import translated
@@ -42,12 +43,13 @@ def upgrade(url: str) -> Upgrade:
     return Upgrade(shown=str(location), before=before, now=now, backup=backup)
 
 
-def back_up(url: str, target: Path | None, moment: str) -> Path:
+def back_up(url: str, target: Path | None, moment: str, watch: Watch = unwatched) -> Path:
     """A complete copy of the SQLite file lies at the target, readable by whom the file is.
 
     Without a target it lies beside the file, named by the moment. Others may read and write
-    meanwhile. Raises UsageError for PostgreSQL, with the command that copies one, and for one of
-    the database's own files; DiskError where the target cannot be written.
+    meanwhile. `watch` hears of the pages that are copied. Raises UsageError for PostgreSQL,
+    with the command that copies one, and for one of the database's own files; DiskError where the
+    target cannot be written.
     """
     location = _existing(url)
     if location.path is None:
@@ -59,7 +61,7 @@ def back_up(url: str, target: Path | None, moment: str) -> Path:
     if any(_is_same(place, each) for each in own):
         raise UsageError(f"{place} is the database itself; name another file with -o")
     with translated(location):
-        sqlite.copy_online(location.path, place)
+        sqlite.copy_online(location.path, place, watch)
     return place
 
 

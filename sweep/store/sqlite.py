@@ -12,8 +12,11 @@ from urllib.parse import quote
 import tenacity
 
 from sweep.errors import DiskError, StorageError
+from sweep.progress import Watch
 
 LOCK_TIMEOUT_S = 60.0
+
+_PAGES_AT_ONCE = 1_024
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -96,28 +99,37 @@ def backup_path(path: Path, revision: str) -> Path:
     return path.with_name(f"{path.name}.backup-{revision}")
 
 
-def copy_online(path: Path, target: Path) -> None:
+def copy_online(path: Path, target: Path, watch: Watch) -> None:
     """A complete copy is at the target, whole, with the file's own mode; others may write on.
 
-    Raises DiskError where the target cannot be written.
+    `watch` hears of the pages that are copied. Raises DiskError where the target cannot be
+    written.
     """
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with _blamed_on(target):
             part.touch(mode=0o600, exist_ok=False)
-            _copy(path, part)
+            _copy(path, part, watch)
             part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _copy(path: Path, target: Path) -> None:
+def _copy(path: Path, target: Path, watch: Watch) -> None:
     with (
         closing(sqlite3.connect(uri(path), uri=True, timeout=LOCK_TIMEOUT_S)) as source,
         closing(sqlite3.connect(target)) as copy,
     ):
-        source.backup(copy)
+        # Who reads sees one moment of the file; else each write meanwhile would begin it anew.
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        source.backup(
+            copy,
+            pages=_PAGES_AT_ONCE,
+            progress=lambda _, remaining, total: watch(total - remaining, total),
+        )
+        source.rollback()
         copy.execute("PRAGMA journal_mode = DELETE")
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from sqlalchemy import inspect
 
+from sweep.progress import Watch, unwatched
 from sweep.records import (
     Attempt,
     Epoch,
@@ -209,9 +210,9 @@ class Store:
         """The study of that name: created now, or the one that has the name already."""
         return self._database.write(lambda c: studies.create(c, new))
 
-    def copy_study(self, study_id: int, target: "Store") -> Study:
+    def copy_study(self, study_id: int, target: "Store", watch: Watch = unwatched) -> Study:
         """The study is in the target too, under the same name. UsageError where it is taken."""
-        return copying.copy_study(self._database, study_id, target._database)
+        return copying.copy_study(self._database, study_id, target._database, watch)
 
     def add_request(
         self, study_id: int, kind: RequestKind, arguments: Mapping[str, Any] | None = None

@@ -2,22 +2,33 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from http.client import HTTPException
 from pathlib import Path
-from shutil import copyfileobj
+from typing import BinaryIO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from sweep import clock
 from sweep.errors import DataError
+from sweep.sizes import show_size
 
 ROOT_VARIABLE = "SWEEP_DATA"
 DEFAULT_ROOT = "data"
 TIMEOUT_S = 30
 """How long a server may be silent before it is given up."""
+
+_CHUNK_BYTES = 2**18
+_TOLD_EVERY_S = 0.2
+
+Watch = Callable[[str, int, int | None], None]
+"""Is told the name of a file, how many bytes of it are there, and of how many; None if unknown."""
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +43,16 @@ class Archive:
 def data_root(root: str | None) -> Path:
     """The folder of data sets: the study's, else the environment's, else ./data."""
     return Path(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Inside, `watch` is told of every download how it goes on, a few times a second."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
 
 
 def mirrored(archive: Archive, variable: str) -> Archive:
@@ -99,7 +120,8 @@ def _fetch(path: Path, archive: Archive) -> None:
 def _download(archive: Archive, path: Path) -> None:
     try:
         with urlopen(archive.url, timeout=TIMEOUT_S) as answer, path.open("wb") as file:
-            copyfileobj(answer, file, 2**20)
+            length = answer.headers["Content-Length"] or ""
+            _copy(archive.name, answer, file, int(length) if length.isdecimal() else None)
             file.flush()
             os.fsync(file.fileno())
     except (HTTPError, URLError, HTTPException, OSError, ValueError) as error:
@@ -108,3 +130,18 @@ def _download(archive: Archive, path: Path) -> None:
             f"{archive.url} cannot be fetched ({reason}); "
             f"fetch it elsewhere and put it at {path.with_name(archive.name)}"
         ) from error
+
+
+def _copy(name: str, source: BinaryIO, target: BinaryIO, total: int | None) -> None:
+    watch = _watch.get()
+    done, told_s = 0, 0.0
+    while chunk := source.read(_CHUNK_BYTES):
+        if watch is not None and clock.monotonic_s() - told_s >= _TOLD_EVERY_S:
+            told_s = clock.monotonic_s()
+            watch(name, done, total)
+        target.write(chunk)
+        done += len(chunk)
+    if total is not None and done < total:
+        raise OSError(f"it broke off after {show_size(done)} of {show_size(total)}")
+    if watch is not None:
+        watch(name, done, total)

@@ -16,7 +16,7 @@ from sweep.errors import (
     SweepError,
     TrainFunctionError,
 )
-from sweep.wire import DUMP_SIGNAL, Assignment, Failed, Ready, Refusal
+from sweep.wire import DUMP_SIGNAL, Assignment, Failed, Fetching, Ready, Refusal
 from sweep.worker.channel import Channel
 from sweep.worker.lifeline import start_guard
 
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int | None) -> None:
     # Imported here: torch takes seconds, and until the channel runs nobody sees this process die.
     from sweep.spec.recipe import RecipeSpec
+    from sweep.training.archive import watched
     from sweep.training.device import versions
     from sweep.training.function import load_train_function
     from sweep.training.memory import release_cache
@@ -57,7 +58,8 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
         device_name = usable_device(device, memory_limit_bytes)
         spec = RecipeSpec.model_validate_json(recipe)
         function = load_train_function(spec)
-        prepare(spec, device)
+        with watched(lambda name, done, total: channel.send(_fetching(name, done, total))):
+            prepare(spec, device)
         found = versions() | choices(spec, device)
     except SweepError as error:
         channel.send(_refusal(error))
@@ -73,6 +75,10 @@ def _serve(channel: Channel, recipe: str, device: str, memory_limit_bytes: int |
             ended = run_attempt(function, message, workplace, channel.send, channel.receive)
             release_cache(device)  # others may need the room until the next trial comes
             channel.send(ended)
+
+
+def _fetching(name: str, done: int, total: int | None) -> Fetching:
+    return Fetching(name=name, done_bytes=done, total_bytes=total)
 
 
 def _refusal(error: SweepError) -> Failed:

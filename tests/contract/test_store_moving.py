@@ -47,7 +47,9 @@ def test_a_copy_is_the_same_study_to_the_last_number(store_url, target_url, tmp_
     with open_store(store_url, create=False) as store, open_store(target_url, create=True) as to:
         to.create_study(new_study("another"))  # so that the ids differ
         study = store.study("scripted")
-        copied = copy_study(store, study, to, "there")
+        told: list[tuple[int, int]] = []
+        copied = copy_study(store, study, to, "there", lambda *words: told.append(words))
+        assert told[-1][0] == told[-1][1] > 4
         assert without_id(to.snapshot(copied.id)) == without_id(store.snapshot(study.id))
         assert to.specs(copied.id) == store.specs(study.id)
         theirs, ours = to.all_epochs(copied.id), store.all_epochs(study.id)
@@ -120,6 +122,29 @@ def test_a_backup_is_complete_while_others_write(sqlite_url, tmp_path):
     with open_store(f"sqlite:///{target}", create=False) as copy:
         assert [row.epoch for row in copy.epochs(study.id)] == [0]
     assert sorted(path.name for path in tmp_path.iterdir() if "copy" in path.name) == ["copy.db"]
+
+
+def test_a_backup_is_of_one_moment_however_often_others_write_meanwhile(
+    sqlite_url, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sweep.store.sqlite._PAGES_AT_ONCE", 2)
+    with open_store(sqlite_url, create=True) as store:
+        study = store.create_study(new_study())
+        with store.lead(study.id, BOB, 60) as leadership:
+            add_trial(leadership)
+            start(leadership)
+            told = []
+
+            def watch(done: int, total: int) -> None:
+                leadership.store_epoch(epoch(len(told)))
+                told.append((done, total))
+
+            back_up(sqlite_url, tmp_path / "copy.db", "now", watch)
+        assert len(store.epochs(study.id)) == len(told) > 5
+    total = told[0][1]
+    assert told == [*((done, total) for done in range(2, total, 2)), (total, total)]
+    with open_store(f"sqlite:///{tmp_path}/copy.db", create=False) as copy:
+        assert copy.epochs(study.id) == ()
 
 
 def test_without_a_target_the_backup_lies_beside_the_file(sqlite_url):

@@ -15,6 +15,7 @@ import pytest
 
 from sweep.records import TrialState
 from sweep.store.store import open_store
+from tests.archives import serving
 from tests.console_script import DEADLINE_S, SWEEP, answered, environment, sweep
 
 DIGITS = """\
@@ -214,6 +215,21 @@ def test_ctrl_c_during_a_run_ends_with_130_and_says_how_far_it_came(tmp_path):
         assert running.wait(DEADLINE_S) == 130
     assert "stopped by SIGINT: each trial ends at its next epoch\n" in said
     assert said.endswith("trial 0 interrupted, to go on later: stopped\nstopped by SIGINT\n")
+
+
+def test_a_download_is_told_of_before_its_fault(digits):
+    text = (digits / "digits.yaml").read_text().replace("name: digits", "name: cifar10")
+    (digits / "digits.yaml").write_text(text)
+    name = "cifar-10-python.tar.gz"
+    with serving({name: b"x" * 2048}) as server:
+        server.length = 2048
+        command = ("run", "--study", "digits.yaml", "--cpu", "1")
+        ran = sweep(digits, *command, SWEEP_CIFAR10_URL=f"{server.url}/{name}")
+    assert ran.returncode == 4
+    begun, whole, fault = ran.stderr.splitlines()
+    assert begun == f"fetching {name}: 0 bytes of 2.00 KiB"
+    assert whole == f"fetching {name}: 2.00 KiB of 2.00 KiB"
+    assert "is not the published" in fault
 
 
 def test_the_files_that_init_writes_run_as_they_are(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from sweep.errors import DataError
 from sweep.spec.recipe import DataSpec
-from sweep.training.archive import Archive, data_root
+from sweep.training.archive import Archive, data_root, watched
 from sweep.training.cifar import CIFAR10, CIFAR100, Edition, read_cifar
 from sweep.training.dataset import read_images
 from tests.archives import DEADLINE_S, Server, cifar_batch, offline, pack, pickled, serving
@@ -82,6 +82,34 @@ def test_an_absent_archive_is_fetched_once_and_kept(
     check(edition, tmp_path / "new" / "folder", archive)
     assert server.asked == [archive.name]
     assert not list((tmp_path / "new" / "folder").glob("*.partial"))
+
+
+def test_a_download_tells_how_far_it_is(
+    tmp_path: Path, edition: Edition, archive: Archive, server: Server, content: bytes
+) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    with watched(lambda *words: told.append(words)):
+        server.length = len(content)
+        read_cifar(edition, tmp_path / "known", archive)
+        assert told[-1] == (archive.name, len(content), len(content))
+        server.length = None
+        read_cifar(edition, tmp_path / "unknown", archive)
+        assert told[-1] == (archive.name, len(content), None)
+        heard = len(told)
+        read_cifar(edition, tmp_path / "known", archive)
+    read_cifar(edition, tmp_path / "unwatched", archive)
+    assert len(told) == heard
+
+
+def test_a_download_that_breaks_off_says_so(
+    tmp_path: Path, edition: Edition, archive: Archive, server: Server, content: bytes
+) -> None:
+    server.length = len(content) + 2**20
+    with pytest.raises(
+        DataError, match=r"cannot be fetched \(it broke off after .+ of 1\.\d+ MiB"
+    ):
+        read_cifar(edition, tmp_path, archive)
+    assert not list(tmp_path.glob("*.gz"))
 
 
 def test_an_archive_on_disk_is_read_in_place_without_a_network(

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from sweep.cli.board import Board, after, board_of
-from sweep.cli.lines import epoch_line, finished_line, led_line, started_line
+from sweep.cli.lines import Lines, epoch_line, finished_line, led_line, started_line
+from sweep.cli.progress import bar
 from sweep.cli.screen_text import about, screen_text
 from sweep.coordinator.events import (
+    DataFetched,
     EpochStored,
     StudyLed,
     SweepEnded,
@@ -212,6 +214,27 @@ def test_a_line_says_whether_an_attempt_starts_goes_on_or_starts_over():
     assert [started_line(event) for event in lines.values()] == list(lines)
     resumed = after(board(), list(lines.values())[-1], 101.0)
     assert resumed.running[1].num_epochs == 2
+
+
+def test_lines_tell_of_a_download_at_its_start_and_end_and_seldom_in_between(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("sweep.clock.monotonic_s", lambda: now[0])
+    with Lines() as lines:
+        for done, now[0] in ((0, 100.0), (2**20, 105.0), (2**21, 110.0), (2**22, 110.5)):
+            lines.show(DataFetched(name="a.gz", done_bytes=done, total_bytes=2**22))
+    assert capsys.readouterr().err.splitlines() == [
+        "fetching a.gz: 0 bytes of 4.00 MiB",
+        "fetching a.gz: 2.00 MiB of 4.00 MiB",
+        "fetching a.gz: 4.00 MiB of 4.00 MiB",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "filled"), [(0, 100, 0), (50, 100, 12), (100, 100, 24), (300, 100, 24)]
+)
+def test_a_bar_is_filled_as_far_as_the_work_is_done(done, total, filled):
+    assert bar(done, total) == ("━" * filled, "─" * (24 - filled))
+    assert bar(done, None) == ("", "")
 
 
 def test_lines_say_what_a_log_needs():

@@ -18,6 +18,7 @@ from sweep.wire import (
     Decision,
     EpochReport,
     Failed,
+    Fetching,
     Finished,
     Message,
     OnOom,
@@ -53,6 +54,7 @@ messages = st.one_of(
         Decision, trial=counts, attempt=counts, epoch=counts, action=st.sampled_from(Action)
     ),
     st.builds(Shutdown),
+    st.builds(Fetching, name=texts, done_bytes=counts, total_bytes=st.one_of(counts, st.none())),
     st.builds(
         Ready, pid=counts, device_name=texts, versions=st.dictionaries(texts, texts, max_size=3)
     ),
