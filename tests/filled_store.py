@@ -1,11 +1,13 @@
 """A store filled with a made-up snapshot, through the verbs that a coordinator uses."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from sweep.records import Attempt, Holder, NewStudy, Snapshot, Trial, TrialState
+from sweep.store.entries import NewTrial, Place
 from sweep.store.leadership import Leadership
 from sweep.store.store import open_store
 
+PLACE = Place(device="cpu", host="box", pid=1, num_slots=1, log=None)
 NOBODY = Holder(host="made-up", pid=1, process_started_at_s=1.0)
 
 
@@ -22,12 +24,7 @@ def fill_store(url: str, snapshot: Snapshot) -> Snapshot:
 
 
 def _fill_trial(leadership: Leadership, trial: Trial, snapshot: Snapshot) -> None:
-    leadership.add_trial(
-        number=trial.number,
-        params=trial.params,
-        seed=trial.seed,
-        space_version=trial.space_version,
-    )
+    leadership.add_trial(replace(NewTrial.of(trial), enqueued=False, tuner_attrs={}))
     for attempt in snapshot.attempts:
         if attempt.trial == trial.number:
             _fill_attempt(leadership, trial, attempt, snapshot)
@@ -36,14 +33,14 @@ def _fill_trial(leadership: Leadership, trial: Trial, snapshot: Snapshot) -> Non
 def _fill_attempt(
     leadership: Leadership, trial: Trial, attempt: Attempt, snapshot: Snapshot
 ) -> None:
-    leadership.start_attempt(
-        trial=trial.number,
+    place = Place(
         device=attempt.device,
         host=attempt.host,
         pid=attempt.pid,
         num_slots=attempt.num_slots,
         log=attempt.log,
     )
+    leadership.start_attempt(trial.number, place)
     for epoch in snapshot.epochs:
         if (epoch.trial, epoch.attempt) == (trial.number, attempt.attempt):
             leadership.store_epoch(epoch)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sweep.coordinator.draft import draft
 from sweep.errors import NotFoundError, UsageError
 from sweep.records import Study, Trial, TrialState
 from sweep.requests import Request, RequestKind
@@ -66,17 +67,8 @@ def outcome_of(kind: RequestKind, trial: Trial) -> str:
 
 
 def _new_trial(request: Request, spec: StudySpec, study: Study, trials: Trials) -> NewTrial:
-    from sweep.tuner.samplers import trial_seed
-
-    number = len(trials)
-    return NewTrial(
-        number=number,
-        params=spec.space.fill(request.arguments["params"]),
-        seed=trial_seed(spec.search.seed, number),
-        space_version=study.space_version,
-        enqueued=True,
-        tuner_attrs={},
-    )
+    params = spec.space.fill(request.arguments["params"])
+    return NewTrial.of(draft(spec, study, len(trials), params, enqueued=True))
 
 
 def _trial(number: int, trials: Trials, spec: StudySpec) -> Trial:

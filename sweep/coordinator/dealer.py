@@ -41,7 +41,7 @@ class Dealer:
         return not self._is_exhausted or self._ledger.waiting() is not None
 
     def trial_for(self, slot: Slot) -> Trial | None:
-        """The trial to start on the slot; None where there is none for it now.
+        """The trial to start on the slot, stored or new; None where there is none for it now.
 
         One that crashed on the slot's device waits for another device, where there is one.
         """
@@ -51,7 +51,8 @@ class Dealer:
         return self._ledger.waiting(but=shunned) or self._new_trial()
 
     def place_for(self, slot: Slot, trial: Trial) -> Slot | None:
-        """The slot with as many devices as the trial needs; None while too few are free.
+        """The slot with as many devices as the trial needs; None while too few are free, and then
+        a new trial is stored, to wait.
 
         The run ends where there will never be so many.
         """
@@ -59,8 +60,10 @@ class Dealer:
         if count > left:
             reason = f"trial {trial.number} needs {count} GPUs, and {left} are left"
             self._overseer.end(Ending(reason=reason, exit_code=4))
-            return None
-        return self._crew.gather(slot, count)
+        place = self._crew.gather(slot, count) if count <= left else None
+        if place is None:
+            self._ledger.keep(trial)
+        return place
 
     def _new_trial(self) -> Trial | None:
         if self._is_exhausted or self._ledger.is_full:

@@ -5,19 +5,18 @@ learn of it. A crash in between loses an opinion, never a measurement.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sweep import clock
+from sweep.coordinator.draft import draft
 from sweep.coordinator.limits import MemoryLimits
 from sweep.coordinator.open_epochs import OpenEpochs
 from sweep.records import Cause, Epoch, Outline, Params, Trial, TrialState
 from sweep.spec.study import StudySpec
-from sweep.store.entries import Place
+from sweep.store.entries import NewTrial, Place
 from sweep.store.leadership import Leadership
 from sweep.tuner.projection import Projection
-from sweep.tuner.samplers import trial_seed
 from sweep.tuner.tuner import Tuner
 
 
@@ -110,27 +109,37 @@ class Ledger:
             if dict(params) in enqueued:
                 enqueued.remove(dict(params))
                 continue
-            trial = self._add(len(self.trials), params, enqueued=True, attrs={})
+            trial = draft(self._spec, self._study, len(self.trials), params, enqueued=True)
+            self.keep(trial)
             self._tuner.begin(trial.number, params)
 
     def ask(self) -> Trial | None:
-        """A new waiting trial, or None when the space is exhausted."""
+        """A new trial, or None when the space is exhausted; `start` or `keep` stores it."""
         number = len(self.trials)
         params = self._tuner.ask(number)
         if params is None:
             return None
-        return self._add(number, params, enqueued=False, attrs=self._tuner.attrs(number))
+        attrs = self._tuner.attrs(number)
+        return draft(self._spec, self._study, number, params, enqueued=False, tuner_attrs=attrs)
+
+    def keep(self, trial: Trial) -> None:
+        """A trial that cannot be started yet waits, stored like any other."""
+        if trial.number not in self.trials:
+            self._note(self._leadership.add_trial(NewTrial.of(trial)))
 
     def start(self, trial: Trial, place: Place) -> Trial:
-        """Begin an attempt of a waiting trial at a place; the trial as it runs."""
-        attempt = self._leadership.start_attempt(trial=trial.number, **asdict(place))
+        """Begin an attempt of a new or waiting trial at a place; the trial as it runs."""
+        if trial.number in self.trials:
+            attempt = self._leadership.start_attempt(trial.number, place)
+            running = replace(
+                trial,
+                state=TrialState.RUNNING,
+                attempt=attempt.attempt,
+                started_at=trial.started_at or attempt.started_at,
+            )
+        else:
+            running, attempt = self._leadership.begin_trial(NewTrial.of(trial), place)
         self.attempts[attempt.trial, attempt.attempt] = attempt
-        running = replace(
-            trial,
-            state=TrialState.RUNNING,
-            attempt=attempt.attempt,
-            started_at=trial.started_at or attempt.started_at,
-        )
         self._note(running)
         return running
 
@@ -227,17 +236,3 @@ class Ledger:
         if attrs != self.trials[number].tuner_attrs:
             self._leadership.set_tuner_attrs(number, attrs)
             self.trials[number] = replace(self.trials[number], tuner_attrs=attrs)
-
-    def _add(
-        self, number: int, params: Params, *, enqueued: bool, attrs: Mapping[str, Any]
-    ) -> Trial:
-        trial = self._leadership.add_trial(
-            number=number,
-            params=params,
-            seed=trial_seed(self._spec.search.seed, number),
-            space_version=self._study.space_version,
-            enqueued=enqueued,
-            tuner_attrs=attrs,
-        )
-        self._note(trial)
-        return trial

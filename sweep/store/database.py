@@ -5,45 +5,28 @@ thread may ask at any time. A transaction may be run again after its answer was 
 come to the same end when it was carried out already.
 """
 
-import logging
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tenacity
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from sweep.clock import monotonic_s
 from sweep.errors import StorageError
-from sweep.store.failures import explain, is_full, is_locked, translated
+from sweep.store.failures import is_locked, translated
+from sweep.store.repetition import Repetition
 from sweep.store.sqlite import uri
 from sweep.store.url import Location
 
-BUSY_TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 60.0
-_LOOK_S = 0.25
 _LOCKED_S = 0.5  # what SQLite itself waits: not long, as no signal is heard meanwhile
-_SILENT_TRIES = 10
 
 Answer = TypeVar("Answer")
 
-_log = logging.getLogger(__name__)
-
-# SQLSTATE classes and codes that say nothing against the transaction itself: connection
-# exceptions, rollbacks for concurrency, operator intervention, too many connections.
-_PASSING = ("08", "40", "57P", "53300")
-
 
 class Database:
-    """An engine on one database. `patience_s`: how long a lost connection is sought again.
-
-    `may_wait` is asked while a transaction cannot be carried out, and ends the waiting; with it a
-    full disk is waited for without end, without it that is an error at once.
-    """
+    """An engine on one database; `patience_s` and `may_wait` are a Repetition's."""
 
     def __init__(
         self,
@@ -53,8 +36,7 @@ class Database:
         may_wait: Callable[[], bool] | None = None,
     ) -> None:
         self.location = location
-        self.patience_s = patience_s
-        self._may_wait = may_wait
+        self._repetition = Repetition(location, patience_s, may_wait)
         self._file: tuple[int, int] | None = None
         self.engine = _engine(location)
         self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
@@ -100,54 +82,14 @@ class Database:
         self,
         engine: Engine,
         step: Callable[[Connection], Answer],
-        *,
         is_worth_a_try: Callable[[BaseException], bool] | None = None,
     ) -> Answer:
         def transaction() -> Answer:
             with engine.begin() as connection:
                 return step(connection)
 
-        repeated = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_worth_a_try or self._is_worth_a_try),
-            wait=_wait_s,
-            stop=self._is_over,
-            sleep=self._sleep,
-            before_sleep=self._say,
-            reraise=True,
-        )
         with translated(self.location):
-            return repeated(transaction)
-
-    def _is_worth_a_try(self, error: BaseException) -> bool:
-        if _is_passing(error) or is_locked(error):
-            return True
-        return self._may_wait is not None and is_full(error)
-
-    def _is_over(self, state: tenacity.RetryCallState) -> bool:
-        if self._may_wait is not None and not self._may_wait():
-            return True
-        error = state.outcome and state.outcome.exception()
-        assert isinstance(error, BaseException)
-        if is_full(error):
-            return False
-        patience_s = BUSY_TIMEOUT_S if is_locked(error) else self.patience_s
-        return tenacity.stop_after_delay(patience_s)(state)
-
-    def _sleep(self, seconds: float) -> None:
-        deadline = monotonic_s() + seconds
-        while (rest_s := deadline - monotonic_s()) > 0:
-            if self._may_wait is not None and not self._may_wait():
-                return
-            time.sleep(min(rest_s, _LOOK_S))
-
-    def _say(self, state: tenacity.RetryCallState) -> None:
-        error = state.outcome and state.outcome.exception()
-        if not isinstance(error, Exception):
-            return
-        if state.attempt_number == (_SILENT_TRIES if is_locked(error) else 1):
-            found = f"database {self.location} is locked by another process"
-            said = found if is_locked(error) else explain(self.location, error)
-            _log.warning("%s; trying again", said)
+            return self._repetition.run(transaction, is_worth_a_try)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -221,25 +163,3 @@ def _use_utc(connection: Any, record: object) -> None:
     connection.autocommit = True
     connection.execute("SET TIME ZONE 'UTC'")
     connection.autocommit = False
-
-
-_growing_s = tenacity.wait_random_exponential(multiplier=0.1, max=5)
-
-
-def _wait_s(state: tenacity.RetryCallState) -> float:
-    error = state.outcome and state.outcome.exception()
-    is_waited = isinstance(error, BaseException) and is_locked(error)
-    return 0.0 if is_waited else _growing_s(state)
-
-
-def _is_passing(error: BaseException) -> bool:
-    """Whether the same transaction may well succeed a moment later."""
-    if not isinstance(error, OperationalError | InterfaceError):
-        return False
-    if isinstance(error.orig, sqlite3.Error):
-        return False
-    return _is_lost(error) or str(getattr(error.orig, "sqlstate", "")).startswith(_PASSING)
-
-
-def _is_lost(error: DBAPIError) -> bool:
-    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) is None

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
-from sweep.records import Cause, Params, TrialState
+from sweep.records import Cause, Params, Trial, TrialState
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,8 +17,20 @@ class NewTrial:
     params: Params
     seed: int
     space_version: int
-    enqueued: bool
-    tuner_attrs: Mapping[str, Any]
+    enqueued: bool = False
+    tuner_attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, trial: Trial) -> Self:
+        """What is stored of a trial that has been made up."""
+        return cls(
+            number=trial.number,
+            params=trial.params,
+            seed=trial.seed,
+            space_version=trial.space_version,
+            enqueued=trial.enqueued,
+            tuner_attrs=trial.tuner_attrs,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,6 @@ from sweep.records import (
     Epoch,
     Holder,
     MemoryKey,
-    Params,
     Study,
     Trial,
     TrialState,
@@ -71,57 +70,27 @@ class Leadership:
     def _released(self, connection: Connection) -> None:
         leases.release(connection, self.study, self.token)
 
-    def add_trial(
-        self,
-        *,
-        number: int,
-        params: Params,
-        seed: int,
-        space_version: int,
-        enqueued: bool = False,
-        tuner_attrs: Mapping[str, Any] | None = None,
-    ) -> Trial:
+    def add_trial(self, new: NewTrial) -> Trial:
         """A new trial waits; the same one twice is no fault.
 
         Raises TransitionError if another trial has the number.
         """
-        new = NewTrial(
-            number=number,
-            params=params,
-            seed=seed,
-            space_version=space_version,
-            enqueued=enqueued,
-            tuner_attrs=tuner_attrs or {},
-        )
         return self.write(lambda c: trials.add(c, self.study.id, new))
 
-    def start_attempt(
-        self,
-        *,
-        trial: int,
-        device: str,
-        host: str,
-        pid: int | None,
-        num_slots: int,
-        log: str | None,
-        num_devices: float = 1.0,
-    ) -> Attempt:
+    def start_attempt(self, trial: int, place: Place) -> Attempt:
         """The trial runs, in an attempt numbered one higher.
 
         Raises TransitionError unless the trial waits.
         """
         claim = uuid4().hex
-        place = Place(
-            device=device,
-            host=host,
-            pid=pid,
-            num_slots=num_slots,
-            log=log,
-            num_devices=num_devices,
-        )
         return self.write(
             lambda c: trials.start_attempt(c, self.study.id, trial, place, claim=claim)
         )
+
+    def begin_trial(self, new: NewTrial, place: Place) -> tuple[Trial, Attempt]:
+        """A new trial runs at once. Raises TransitionError as `add_trial` does."""
+        claim = uuid4().hex
+        return self.write(lambda c: trials.begin(c, self.study.id, new, place, claim=claim))
 
     def store_epoch(self, epoch: Epoch) -> None:
         """The epoch is on disk; the same one twice is no fault.

@@ -62,6 +62,15 @@ def start_attempt(
     return _latest_attempt(connection, study_id, trial)
 
 
+def begin(
+    connection: Connection, study_id: int, new: NewTrial, place: Place, *, claim: str
+) -> tuple[Trial, Attempt]:
+    """The trial is there, and runs. Raises TransitionError as `add` and `start_attempt` do."""
+    add(connection, study_id, new)
+    attempt = start_attempt(connection, study_id, new.number, place, claim=claim)
+    return reads.trial(connection, study_id, new.number), attempt
+
+
 def store_epoch(connection: Connection, study_id: int, epoch: Epoch) -> None:
     """The epoch is stored; one that was stored before stays as it was.
 

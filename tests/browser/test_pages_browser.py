@@ -10,10 +10,11 @@ from playwright.sync_api import Page, expect
 
 from sweep.coordinator.holder import this_process
 from sweep.records import TrialState
+from sweep.store.entries import NewTrial
 from sweep.store.store import open_store
 from tests.chromium import DEADLINE_MS, dashboard, keep_screenshot
 from tests.console_script import answered
-from tests.filled_store import fill_store
+from tests.filled_store import PLACE, fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
 
 TOKEN = "0123456789abcdef-token"
@@ -163,10 +164,8 @@ def test_a_row_and_a_point_appear_while_one_looks(watched, address, url):
         study = store.study("lr_bs")
         with store.lead(study.id, this_process(), 60) as leadership:
             params = {"optimizer": "sgd", "batch_size": 64, "lr": 0.1}
-            leadership.add_trial(number=6, params=params, seed=0, space_version=1)
-            leadership.start_attempt(
-                trial=6, device="cpu", host="box", pid=1, num_slots=1, log=None
-            )
+            leadership.add_trial(NewTrial(number=6, params=params, seed=0, space_version=1))
+            leadership.start_attempt(6, PLACE)
             expect(watched.get_by_role("heading", name="Running now")).to_be_visible()
             expect_trials(watched, ["6", "5", "4", "3", "2", "1", "0"])
             leadership.finish_trial(

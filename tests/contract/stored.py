@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sweep.records import Attempt, Checkpoint, Direction, Epoch, Holder, NewStudy
+from sweep.store.entries import NewTrial, Place
 from sweep.store.leadership import Leadership
 
 NOON = datetime(2026, 12, 1, 12, 0, 0, 123456, tzinfo=UTC)
 ALICE = Holder(host="alpha", pid=11, process_started_at_s=1000.25)
+PLACE = Place(device="cpu", host="alpha", pid=4711, num_slots=2, log="runs/1/0/1.log")
 BOB = Holder(host="beta", pid=22, process_started_at_s=2000.5)
 
 
@@ -27,13 +29,11 @@ def new_study(name: str = "lr_bs_opt", **changes: Any) -> NewStudy:
 
 def add_trial(leadership: Leadership, number: int = 0, **changes: Any):
     values: dict[str, Any] = {"params": {"lr": 0.1}, "seed": number, "space_version": 1}
-    return leadership.add_trial(number=number, **{**values, **changes})
+    return leadership.add_trial(NewTrial(number=number, **{**values, **changes}))
 
 
 def start(leadership: Leadership, trial: int = 0) -> Attempt:
-    return leadership.start_attempt(
-        trial=trial, device="cpu", host="alpha", pid=4711, num_slots=2, log="runs/1/0/1.log"
-    )
+    return leadership.start_attempt(trial, PLACE)
 
 
 def epoch(number: int = 0, *, trial: int = 0, attempt: int = 1, **changes: Any) -> Epoch:

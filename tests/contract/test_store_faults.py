@@ -15,10 +15,11 @@ from sqlalchemy import create_engine, event, text
 from sweep.errors import NotFoundError, StorageError, UsageError
 from sweep.records import Cause, TrialState
 from sweep.store.database import Database
+from sweep.store.entries import NewTrial
 from sweep.store.leadership import Leadership, lead
 from sweep.store.store import open_store, validate_url
 from sweep.store.url import locate
-from tests.contract.stored import ALICE, add_trial, epoch, new_study, start
+from tests.contract.stored import ALICE, PLACE, add_trial, epoch, new_study, start
 
 
 def refused(url: str, kind: type[Exception]) -> str:
@@ -319,6 +320,7 @@ LIFE = [
     lambda led: led.renew(),
     lambda led: led.set_tuner_attrs(0, {"rung": 1}),
     lambda led: led.finish_trial(trial=0, attempt=2, state=TrialState.COMPLETE, value=0.5),
+    lambda led: led.begin_trial(NewTrial(number=1, params={}, seed=1, space_version=1), PLACE),
     lambda led: led.set_spec({"new": 1}, "1", 2),
     lambda led: led.release(),
 ]
@@ -336,10 +338,15 @@ def test_a_change_whose_answer_was_lost_is_made_once(postgresql_url):
             step(leadership)
         database.close()
         assert lost.num_lost == len(LIFE) + 1
-        (trial,) = store.trials(study.id)
-        assert (trial.state, trial.attempt, trial.value) == (TrialState.COMPLETE, 2, 0.5)
-        attempts = [(row.attempt, row.state) for row in store.attempts(study.id)]
-        assert attempts == [(1, TrialState.FAILED), (2, TrialState.COMPLETE)]
+        first, second = store.trials(study.id)
+        assert (first.state, first.attempt, first.value) == (TrialState.COMPLETE, 2, 0.5)
+        assert (second.state, second.attempt) == (TrialState.RUNNING, 1)
+        attempts = [(row.trial, row.attempt, row.state) for row in store.attempts(study.id)]
+        assert attempts == [
+            (0, 1, TrialState.FAILED),
+            (0, 2, TrialState.COMPLETE),
+            (1, 1, TrialState.RUNNING),
+        ]
         assert [(row.epoch, row.attempt) for row in store.epochs(study.id)] == [(0, 2)]
         assert store.specs(study.id) == {1: study.spec, 2: {"new": 1}}
         assert store.leader(study.id) is None
@@ -347,14 +354,15 @@ def test_a_change_whose_answer_was_lost_is_made_once(postgresql_url):
 
 def test_a_connection_that_drops_at_any_statement_loses_nothing(postgresql_url):
     with open_store(postgresql_url, create=True) as store:
-        for fatal in range(40):
+        for fatal in range(60):
             study = store.create_study(new_study(f"study {fatal}"))
             database = Database(locate(postgresql_url))
             if not live_with_a_drop(database, study, postgresql_url, fatal):
                 break
-            (trial,) = store.trials(study.id)
-            assert (trial.state, trial.attempt, trial.value) == (TrialState.COMPLETE, 2, 0.5)
-        assert 20 < fatal < 39, "as many statements as a life has, and not one less"
+            first, second = store.trials(study.id)
+            assert (first.state, first.attempt, first.value) == (TrialState.COMPLETE, 2, 0.5)
+            assert (second.state, second.attempt) == (TrialState.RUNNING, 1)
+        assert 20 < fatal < 59, "as many statements as a life has, and not one less"
 
 
 def live_with_a_drop(database: Database, study, url: str, fatal: int) -> bool:

@@ -12,7 +12,7 @@ from sweep.store.database import Database
 from sweep.store.entries import NewTrial
 from sweep.store.store import open_store
 from sweep.store.url import locate
-from tests.contract.stored import ALICE, BOB, add_trial, epoch, new_study, start
+from tests.contract.stored import ALICE, BOB, PLACE, add_trial, epoch, new_study, start
 
 EXPIRED_S = -1.0
 """A time to live that is over at once, so that nothing has to wait for it."""
@@ -30,6 +30,7 @@ VERBS = {
     "release": lambda led: led.release(),
     "add_trial": lambda led: add_trial(led, 7),
     "add_trial again": lambda led: add_trial(led, 0),
+    "begin_trial": lambda led: led.begin_trial(NewTrial(**NEW_TRIAL), PLACE),
     "start_attempt": lambda led: start(led, 1),
     "store_epoch": lambda led: led.store_epoch(epoch(1)),
     "store_epoch again": lambda led: led.store_epoch(epoch(0)),

@@ -1,12 +1,14 @@
 """A trial's life: every verb, its guard, and what it leaves, on every kind of database."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from sweep.errors import NotFoundError, StaleAttemptError, TransitionError
 from sweep.records import Cause, TrialState
-from tests.contract.stored import add_trial, epoch, start
+from sweep.store.entries import NewTrial
+from tests.contract.stored import PLACE, add_trial, epoch, start
 
 PARAMS = {
     "lr": 0.1 + 0.2,
@@ -64,6 +66,19 @@ def test_a_waiting_trial_starts_to_run_in_its_first_attempt(store, study, leader
     assert (attempt.device, attempt.host, attempt.pid) == ("cpu", "alpha", 4711)
     assert (attempt.num_slots, attempt.log, attempt.finished_at) == (2, "runs/1/0/1.log", None)
     assert store.attempts(study.id) == (attempt,)
+
+
+def test_a_new_trial_may_begin_at_once(store, study, leadership):
+    new = NewTrial(number=3, params={"lr": 0.1}, seed=5, space_version=1)
+    trial, attempt = leadership.begin_trial(new, PLACE)
+    assert (trial.state, trial.attempt, trial.params) == (TrialState.RUNNING, 1, {"lr": 0.1})
+    assert store.snapshot(study.id).trials == (trial,)
+    assert store.snapshot(study.id).attempts == (attempt,)
+    assert trial.started_at == attempt.started_at
+    with pytest.raises(TransitionError, match="trial 3 is running"):
+        leadership.begin_trial(new, PLACE)
+    with pytest.raises(TransitionError, match="other params"):
+        leadership.begin_trial(replace(new, params={"lr": 0.2}), PLACE)
 
 
 def test_a_running_trial_starts_no_second_attempt(store, study, leadership):

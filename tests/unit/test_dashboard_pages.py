@@ -20,13 +20,14 @@ from sweep.dashboard.optuna_pages import OptunaPages
 from sweep.dashboard.pages import Pages
 from sweep.dashboard.source import Source
 from sweep.records import Cause, TrialState
+from sweep.store.entries import NewTrial
 from sweep.store.store import Store, open_store
 from sweep.views.by_table import by_table
 from sweep.views.formats import to_csv
 from sweep.views.gallery import GALLERY
 from sweep.views.rows import trial_rows
 from sweep.views.selection import table_of
-from tests.filled_store import fill_store
+from tests.filled_store import PLACE, fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_attempt, make_spec, with_attempts
 
 NAMES = [
@@ -263,11 +264,9 @@ def test_a_poll_differs_once_a_trial_or_an_epoch_is_stored_and_only_then(filled)
         study = store.study("lr_bs")
         with store.lead(study.id, this_process(), 60) as leadership:
             led = version()
-            leadership.add_trial(number=6, params={"lr": 0.1}, seed=0, space_version=1)
+            leadership.add_trial(NewTrial(number=6, params={"lr": 0.1}, seed=0, space_version=1))
             added = version()
-            leadership.start_attempt(
-                trial=6, device="cpu", host="box", pid=1, num_slots=1, log=None
-            )
+            leadership.start_attempt(6, PLACE)
             started = version()
             assert "Running now" in filled.text("/compare/lr_bs/overview")
     assert len({before, led, added, started, version()}) == 5
@@ -287,10 +286,8 @@ def test_only_what_has_changed_is_read_again(filled, monkeypatch):
     with open_store(filled.url, create=False) as store:
         study = store.study("lr_bs")
         with store.lead(study.id, this_process(), 60) as leadership:
-            leadership.add_trial(number=6, params={"lr": 0.1}, seed=0, space_version=1)
-            leadership.start_attempt(
-                trial=6, device="cpu", host="box", pid=1, num_slots=1, log=None
-            )
+            leadership.add_trial(NewTrial(number=6, params={"lr": 0.1}, seed=0, space_version=1))
+            leadership.start_attempt(6, PLACE)
             leadership.store_epoch(replace(store.snapshot(study.id).epochs[0], trial=6))
             leadership.finish_trial(
                 trial=6, attempt=1, state=TrialState.COMPLETE, value=0.5, cause=None, message=None
@@ -314,9 +311,7 @@ def test_after_each_change_the_pages_know_what_the_store_knows(filled):
         with store.lead(study.id, this_process(), 60) as leadership:
 
             def start():
-                leadership.start_attempt(
-                    trial=6, device="cpu", host="box", pid=1, num_slots=1, log=None
-                )
+                leadership.start_attempt(6, PLACE)
 
             def epoch(number, attempt, value):
                 metrics = {"test_accuracy": value}
@@ -336,7 +331,7 @@ def test_after_each_change_the_pages_know_what_the_store_knows(filled):
 
             for change in (
                 lambda: leadership.add_trial(
-                    number=6, params={"lr": 1.0}, seed=0, space_version=1
+                    NewTrial(number=6, params={"lr": 1.0}, seed=0, space_version=1)
                 ),
                 start,
                 lambda: epoch(0, 1, 0.1),
