@@ -6,7 +6,7 @@ same turns without asking each other.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -75,7 +75,8 @@ def joined(
     """Within, this process is one of the ranks, as torch's own default group knows them.
 
     They speak NCCL on GPUs, gloo on the CPU. The environment says which rank this is, in the
-    words of torchrun, for code that asks there.
+    words of torchrun, for code that asks there. All ranks leave it together, except for one that
+    leaves by an exception, which waits for nobody.
     """
     # all of them are on this machine, whose name need not lead to an address
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
@@ -92,8 +93,16 @@ def joined(
         )
         try:
             yield
-        finally:
-            distributed.destroy_process_group()
+        except BaseException:
+            _abort()
+            raise
+        distributed.destroy_process_group()
+
+
+def _abort() -> None:
+    """Leave the group as it is: NCCL would wait for what it has begun, and for all the others."""
+    with suppress(RuntimeError):  # after a fault of the GPU, or where the backend knows no abort
+        distributed.distributed_c10d._abort_process_group()
 
 
 def _told(ranks: Ranks) -> dict[str, str]:
