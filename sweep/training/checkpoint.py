@@ -95,19 +95,32 @@ def _saveable(value: Any, place: str) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach()
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf":
-        return torch.as_tensor(value) if isinstance(value, np.ndarray) else value.item()
+        tensor = _tensor_of(np.asarray(value), place)
+        return tensor if isinstance(value, np.ndarray) else tensor.item()
     if isinstance(value, Mapping):
         return {
             _key(key, place): _saveable(item, f"{place}[{key!r}]") for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return type(value)(_saveable(item, f"{place}[{i}]") for i, item in enumerate(value))
+        plain = list if isinstance(value, list) else tuple
+        return plain(_saveable(item, f"{place}[{i}]") for i, item in enumerate(value))
     if type(value) in _PLAIN:
         return value
     raise BrokenContractError(
         f"{place} is a {type(value).__name__}; a state holds tensors, arrays, numbers, text, "
         "bytes and None in dicts, lists and tuples"
     )
+
+
+def _tensor_of(array: np.ndarray[Any, Any], place: str) -> torch.Tensor:
+    """The array's numbers, laid out as torch takes them: one after the other, in native bytes."""
+    try:
+        return torch.as_tensor(np.asarray(array, array.dtype.newbyteorder("="), order="C"))
+    except TypeError as error:
+        raise BrokenContractError(
+            f"{place} is of NumPy's type {array.dtype}, which torch does not know; a state may "
+            "hold float64 or int64 instead"
+        ) from error
 
 
 def _key(key: Any, place: str) -> Any:
