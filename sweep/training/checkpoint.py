@@ -1,6 +1,5 @@
 """Checkpoint: the state after an epoch as one file that is whole or not there, and its hash."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,6 +14,7 @@ import torch
 
 from sweep.errors import BrokenContractError, DamagedCheckpointError
 from sweep.records import Checkpoint
+from sweep.training.whole_file import write_whole
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
@@ -40,7 +40,7 @@ def save_checkpoint(
     buffer = BytesIO()
     torch.save(content, buffer)
     data = buffer.getbuffer()
-    _write_whole(path, data)
+    write_whole(path, data)
     return Checkpoint(epoch=epoch, path=str(path), sha256=sha256(data).hexdigest())
 
 
@@ -61,33 +61,6 @@ def load_checkpoint(checkpoint: Checkpoint) -> LoadedCheckpoint:
         return LoadedCheckpoint(**content)
     except (RuntimeError, UnpicklingError, TypeError) as error:
         raise foreign from error
-
-
-def _write_whole(path: Path, data: memoryview) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with open(beside, "wb", opener=_without_following) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _without_following(path: str, flags: int) -> int:
-    """The file descriptor; a symbolic link that somebody has put there is an error."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _saveable(value: Any, place: str) -> Any:

@@ -4,8 +4,7 @@ The first one has rank 0. What they add up comes to the same on all of them, so 
 same turns without asking each other.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor, distributed
 from torch._C._distributed_c10d import Store, TCPStore
 
+from sweep.training.environment import environment, environment_unless_set
 from sweep.training.splits import Share
 
 _PATIENCE = timedelta(hours=1)
@@ -21,6 +21,8 @@ _PATIENCE = timedelta(hours=1)
 elsewhere."""
 
 _LOOPBACK = "127.0.0.1"
+_ON_THIS_MACHINE = {"GLOO_SOCKET_IFNAME": "lo"}
+"""All ranks are on this machine, whose name need not lead to an address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,12 +80,10 @@ def joined(
     words of torchrun, for code that asks there. All ranks leave it together, except for one that
     leaves by an exception, which waits for nobody.
     """
-    # all of them are on this machine, whose name need not lead to an address
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     is_gpu = torch.device(device).type == "cuda"
     if is_gpu:
         torch.cuda.set_device(device)
-    with _environment(_told(ranks)):
+    with environment(_told(ranks)), environment_unless_set(_ON_THIS_MACHINE):
         distributed.init_process_group(
             backend or ("nccl" if is_gpu else "gloo"),
             store=meeting,
@@ -109,18 +109,3 @@ def _told(ranks: Ranks) -> dict[str, str]:
     """All ranks are on this machine, so that each is the same there as among them all."""
     rank, count = str(ranks.rank), str(ranks.count)
     return {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Within, this process and those that it starts have these variables; then as before."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -1,6 +1,7 @@
 """The choice of precision on a CPU: what it asks, what it measures, and that it is kept."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,17 @@ def test_the_cache_is_where_users_keep_what_can_be_made_anew(
     assert cache_folder() == Path("/cache/sweep")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == Path.home() / ".cache" / "sweep"
+
+
+def test_what_could_not_be_kept_leaves_nothing_behind(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert remembered({"what": "it"}, lambda: "measured") == "measured"
+    assert [path.name for path in cache.parent.iterdir()] == [f".{FILE}.lock"]
 
 
 @needs_units
