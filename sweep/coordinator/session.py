@@ -1,5 +1,6 @@
 """A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
 
+import shlex
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
@@ -106,9 +107,10 @@ def _check_name(plan: Plan) -> None:
     if location.path is not None and not location.path.exists():
         return
     if has_foreign_study(location.connection_string, plan.spec.study):
+        another = shlex.quote(f"{plan.spec.study}_2")
         raise UsageError(
             f"{location} has a study {plan.spec.study!r} of Optuna's that sweep did not make; it "
-            f"stays as it is: give this one another name with --name {plan.spec.study}_2"
+            f"stays as it is: give this one another name with --name {another}"
         )
 
 
