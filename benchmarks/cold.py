@@ -18,7 +18,7 @@ from benchmarks.measure import interleaved, measure_of
 from benchmarks.options import Options
 from benchmarks.result import Row, Table
 from sweep.fleet.local import LocalFleet, Received
-from sweep.fleet.slots import default_cpu_slots
+from sweep.fleet.slots import cpu_slots, default_cpu_count
 from sweep.spec.find import find_study_file
 from sweep.spec.load import load_study_file
 from sweep.wire import Ready
@@ -95,7 +95,7 @@ def _row(name: str, took: list[Took]) -> Row:
 
 def _worker_ready_s() -> float:
     spec = load_study_file(find_study_file("quickstart", Path("/")))
-    slots = default_cpu_slots()[:1]
+    slots = cpu_slots(default_cpu_count())[:1]
     with LocalFleet(slots, spec.recipe.model_dump_json()) as fleet:
         started = time.monotonic()
         fleet.start(slots[0])

@@ -20,7 +20,7 @@ from benchmarks.command import SWEEP, run_command
 from benchmarks.measure import Measure, interleaved, measure_of
 from benchmarks.options import Options
 from benchmarks.result import Row, Table
-from sweep.fleet.slots import default_cpu_slots
+from sweep.fleet.slots import default_cpu_count
 from sweep.records import Snapshot, TrialState
 from sweep.store.store import open_store
 
@@ -30,7 +30,7 @@ OURS, OURS_UNPRUNED = "sweep", "sweep, no pruning"
 PEERS = {
     "optuna, no pruning": ("--pruner", "none"),
     "optuna": (),
-    "optuna, a process a slot": ("--processes", str(len(default_cpu_slots()))),
+    "optuna, a process a slot": ("--processes", str(default_cpu_count())),
 }
 """What plain Optuna is told, by the contender's name."""
 
@@ -48,7 +48,7 @@ class Search:
 def run(options: Options) -> Iterator[Table]:
     """What a search takes and reaches; then what pruning saved and what it cost."""
     found = interleaved(_contenders(options), options.num_seeds)
-    num_slots = len(default_cpu_slots())
+    num_slots = default_cpu_count()
     yield Table(
         title=f"sweep: the quickstart, {num_slots} slots, {options.num_seeds} seeds",
         rows=_rows(found, num_slots),

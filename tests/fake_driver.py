@@ -22,14 +22,23 @@ class NVMLError_DriverNotLoaded(NVMLError):
     """The library is there, the driver is not."""
 
 
+class NVMLError_NotSupported(NVMLError):
+    """This GPU cannot answer that."""
+
+
 @dataclass
 class FakeDriver:
-    """GPUs by UUID, each with its processes (pid, bytes). `fault` is raised at the start."""
+    """GPUs by UUID, each with its processes (pid, bytes). `fault` is raised at the start.
+
+    `names` are those of the GPUs that are no H200; `unified` ones have no memory of their own.
+    """
 
     uuids: tuple[str, ...]
     processes: dict[str, list[tuple[int, int | None]]] = field(default_factory=dict)
     used_bytes: dict[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+    names: dict[str, str] = field(default_factory=dict)
+    unified: tuple[str, ...] = ()
     fault: Exception | None = None
 
     def init(self) -> None:
@@ -46,6 +55,8 @@ class FakeDriver:
         return [SimpleNamespace(pid=pid, usedGpuMemory=size) for pid, size in found]
 
     def memory(self, uuid: str) -> SimpleNamespace:
+        if uuid in self.unified:
+            raise NVMLError_NotSupported("Not Supported")
         used = self.used_bytes.get(uuid, 0)
         return SimpleNamespace(total=MEMORY_BYTES, used=used, free=MEMORY_BYTES - used)
 
@@ -56,13 +67,14 @@ def install(monkeypatch: pytest.MonkeyPatch, driver: FakeDriver) -> FakeDriver:
         "NVMLError": NVMLError,
         "NVMLError_LibraryNotFound": NVMLError_LibraryNotFound,
         "NVMLError_DriverNotLoaded": NVMLError_DriverNotLoaded,
+        "NVMLError_NotSupported": NVMLError_NotSupported,
         "nvmlInit": driver.init,
         "nvmlShutdown": lambda: None,
         "nvmlDeviceGetCount": lambda: len(driver.uuids),
         "nvmlDeviceGetHandleByIndex": lambda index: driver.uuids[index],
         "nvmlDeviceGetHandleByUUID": driver.by_uuid,
         "nvmlDeviceGetUUID": lambda uuid: uuid,
-        "nvmlDeviceGetName": lambda uuid: "H200",
+        "nvmlDeviceGetName": lambda uuid: driver.names.get(uuid, "H200"),
         "nvmlDeviceGetMemoryInfo": driver.memory,
         "nvmlDeviceGetComputeRunningProcesses": driver.running,
     }

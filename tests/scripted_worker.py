@@ -31,10 +31,13 @@ def main() -> None:
     start_guard(options.down_fd, options.up_fd)
     channel = Channel(options.down_fd, options.up_fd)
     channel.start()
-    refusal = os.environ.get("SCRIPTED_REFUSAL") or _refuses_again()
+    refusal = os.environ.get("SCRIPTED_REFUSAL") or _refuses_again() or _refuses_gpu()
     if refusal:
+        message = "no" if options.device == "cpu" else f"cannot use {options.device}: it is broken"
         channel.send(
-            Failed(trial=None, attempt=None, message="no", traceback="", refusal=Refusal(refusal))
+            Failed(
+                trial=None, attempt=None, message=message, traceback="", refusal=Refusal(refusal)
+            )
         )
         return
     if os.environ.get("SCRIPTED_FALSE_START"):
@@ -43,6 +46,17 @@ def main() -> None:
     channel.send(Ready(pid=os.getpid(), device_name="scripted", versions={"torch": "none"}))
     while isinstance(message := channel.receive(), Assignment):
         channel.send(_attempt(channel, message))
+
+
+def _refuses_gpu() -> str | None:
+    """Some GPUs are broken, and the workers of the others take longer to be ready."""
+    broken = os.environ.get("SCRIPTED_BROKEN_GPUS")
+    if broken is None:
+        return None
+    if os.environ["CUDA_VISIBLE_DEVICES"] in broken.split(","):
+        return "device"
+    time.sleep(1.0)
+    return None
 
 
 def _refuses_again() -> str | None:

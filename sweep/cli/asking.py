@@ -7,6 +7,7 @@ from typing import Any
 
 from sweep import clock
 from sweep.cli.console import tell
+from sweep.cli.studies import study_flag
 from sweep.coordinator.asked import carry_out, check_asked, outcome_of
 from sweep.coordinator.holder import living_lease
 from sweep.coordinator.taking import take_lead
@@ -95,7 +96,7 @@ def _settled(store: Store, study: Study, request: Request) -> Request:
             time.sleep(EVERY_S)
     raise UnusableError(
         f"the leader of study {study.name} has not answered in {PATIENCE_S:g} s; it will when it "
-        f"can: look with sweep status --study {study.name}"
+        f"can: look with sweep status {study_flag(study.name)}"
     )
 
 
@@ -130,7 +131,7 @@ def _tell_what_next(store: Store, study: Study, trial: Trial, spec: StudySpec) -
     finished = sum(each.state.is_finished for each in store.trials(study.id))
     is_full = spec.budget.trials is not None and finished >= spec.budget.trials
     more = " --add-trials 1" if is_full else ""
-    tell(f"to run it: sweep run --study {one_line(study.name)}{store.flag}{more}")
+    tell(f"to run it: sweep run {study_flag(study.name)}{store.flag}{more}")
 
 
 def _by_number(store: Store, study: Study) -> dict[int, Trial]:

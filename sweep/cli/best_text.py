@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sweep import clock
+from sweep.cli.studies import study_flag
 from sweep.errors import SweepError
 from sweep.records import Snapshot, TrialState
+from sweep.spec.resources import GPUS_PER_TRIAL
 from sweep.spec.study import StudySpec
 from sweep.views.caveats import caveats
 from sweep.views.display import one_line, show_metric
@@ -31,7 +33,8 @@ def found_best(snapshot: Snapshot, rank: str, top: int) -> list[TrialRow]:
     if not rows:
         name = one_line(snapshot.study.name)
         raise NoneCompleteError(
-            f"study {name} has no complete trial yet; look with: sweep status --study {name}"
+            f"study {name} has no complete trial yet; look with: sweep status "
+            f"{study_flag(snapshot.study.name)}"
         )
     return rows
 
@@ -61,9 +64,12 @@ def best_text(snapshot: Snapshot, rows: Sequence[TrialRow], form: str, width: in
 def _yaml(snapshot: Snapshot, row: TrialRow) -> str:
     study = snapshot.study
     values = {**StudySpec.from_json(study.spec).training, **row.trial.params}
+    devices = values.pop(GPUS_PER_TRIAL, None)
     value = show_metric(study.metric, row.value)
-    head = f"# trial {row.number} of {one_line(study.name)}: {one_line(study.metric)} {value}"
-    return "".join(f"  {line}\n" for line in (head, *_yaml_lines(values)))
+    heads = [f"# trial {row.number} of {one_line(study.name)}: {one_line(study.metric)} {value}"]
+    if devices is not None:  # searched as the training keys are, but no training key
+        heads.append(f"# resources: {{{GPUS_PER_TRIAL}: {_scalar(devices)}}}")
+    return "".join(f"  {line}\n" for line in (*heads, *_yaml_lines(values)))
 
 
 def _yaml_lines(values: Mapping[str, Any]) -> list[str]:

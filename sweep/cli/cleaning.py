@@ -32,7 +32,7 @@ def clean(
     What a trial needs to go on stays, and so does every number.
     """
     from sweep.cli.console import tell
-    from sweep.cli.diagnosis import place_of_runs
+    from sweep.cli.planning import place_of_runs
     from sweep.cli.studies import storage_url, stored, stored_study
     from sweep.coordinator.cleaning import Left, waste_of
     from sweep.coordinator.cleaning import clean as cleaned

@@ -4,6 +4,7 @@ import io
 import os
 import shutil
 import sys
+from contextlib import suppress
 from typing import IO, TextIO
 
 import typer
@@ -26,6 +27,12 @@ def answer(text: str) -> None:
     """The text is on stdout. A reader who has left, as `head` does, ends the command in peace."""
     encoding = sys.stdout.encoding or "utf-8"
     answer_bytes(_shown_in(encoding, text).encode(encoding, errors="backslashreplace"))
+
+
+def offer(text: str) -> None:
+    """The text is on stdout, or its reader has left: the command ends as it would have anyway."""
+    with suppress(typer.Exit):
+        answer(text)
 
 
 def _shown_in(encoding: str, text: str) -> str:

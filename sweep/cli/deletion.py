@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from sweep.cli.console import tell
-from sweep.cli.diagnosis import place_of_runs
+from sweep.cli.planning import place_of_runs
 from sweep.coordinator.folders import disown, is_owned, owner_name, study_folder
 from sweep.coordinator.places import (
     is_shared,
@@ -23,8 +23,8 @@ from sweep.store.store import Store
 from sweep.views.display import one_line, show_count
 
 
-def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
-    """Returns when the user has said yes. Raises UsageError where nobody can be asked."""
+def is_sure(store: Store, study: Study, run_dir: str | None) -> bool:
+    """Whether the user says yes to the question. Raises UsageError where nobody can be asked."""
     trials = show_count(len(store.trials(study.id)), "trial")
     database = owner_name(store.connection_string)
     found = [each for each in _folders(store, study, run_dir) if not is_shared(each)]
@@ -33,7 +33,7 @@ def refuse_unless_sure(store: Store, study: Study, run_dir: str | None) -> None:
     question = f"delete study {one_line(study.name)} with {trials}{places}?"
     if not sys.stdin.isatty():
         raise UsageError(f"{question} Nobody can answer here; give --yes if you are sure")
-    typer.confirm(question, abort=True, err=True)
+    return typer.confirm(question, err=True)
 
 
 def delete_study(store: Store, study: Study, run_dir: str | None) -> None:

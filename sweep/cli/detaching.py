@@ -1,7 +1,6 @@
 """Detaching: a run that goes on in the background when the shell it was started from is closed."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from sweep.cli.console import answer, tell
 from sweep.cli.ending import place_of, program
+from sweep.cli.studies import study_flag
 from sweep.coordinator.folders import make_folder, study_folder
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.session import check_slots
@@ -100,7 +100,7 @@ def _leads(pid: int, plan: Plan) -> bool:
 
 
 def _next_text(plan: Plan, pid: int, log: Path, storage: str | None) -> str:
-    study = f"--study {shlex.quote(one_line(plan.spec.study))}"
+    study = study_flag(plan.spec.study)
     command, place = program(), place_of(storage)
     return (
         f"study {one_line(plan.spec.study)} runs in the background as pid {pid}; "

@@ -1,14 +1,12 @@
 """A diagnosis on stdout: a line for each thing that was looked at, or that is wrong."""
 
 import json
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from sweep.cli.console import answer, tell
-from sweep.cli.planning import DEFAULT_RUN_DIR
-from sweep.cli.studies import storage_url, stored, stored_study
+from sweep.cli.console import offer, tell
+from sweep.cli.planning import place_of_runs
+from sweep.cli.studies import storage_url, stored, stored_study, study_flag
 from sweep.coordinator.checkup import Check, Grade, check_up
 from sweep.coordinator.consistency import check_consistency
 from sweep.coordinator.findings import Finding
@@ -24,7 +22,7 @@ _FAULT_CODE = UnusableError.exit_code
 def examined(storage: str | None, run_dir: str | None, *, as_json: bool) -> int:
     """This machine is examined; the exit code that says whether there is a fault."""
     checks = check_up(storage_url(storage), place_of_runs(run_dir))
-    answer(_json([_check_object(each) for each in checks]) if as_json else _checks_text(checks))
+    offer(_json([_check_object(each) for each in checks]) if as_json else _checks_text(checks))
     return _FAULT_CODE if any(each.grade is Grade.FAULT for each in checks) else 0
 
 
@@ -46,16 +44,12 @@ def examined_study(
             found = left = check_consistency(inspect(store, study, folder, is_led=is_led))
         num_trials, flag = len(store.trials(study.id)), store.flag
     if as_json:
-        answer(_json([_finding_object(each, left) for each in found]))
+        offer(_json([_finding_object(each, left) for each in found]))
     else:
-        name = f"{one_line(study.name)}{flag}"
-        answer(_findings_text(found, left, num_trials, study.name, to_fix=None if fix else name))
+        command = f"sweep doctor {study_flag(study.name)}{flag} --fix"
+        to_fix = None if fix else command
+        offer(_findings_text(found, left, num_trials, study.name, to_fix=to_fix))
     return _FAULT_CODE if left else 0
-
-
-def place_of_runs(flag: str | None) -> Path:
-    """The folder of checkpoints and logs: the flag's, the environment's, or the default."""
-    return Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
 
 
 def _checks_text(checks: Sequence[Check]) -> str:
@@ -79,7 +73,7 @@ def _findings_text(
     lines = [f"{'repaired: ' if each not in left else ''}{one_line(str(each))}" for each in found]
     lines += [one_line(str(each)) for each in left if each not in found]
     if to_fix is not None and any(each.fault.is_repairable for each in found):
-        lines.append(f"to repair what can be: sweep doctor --study {to_fix} --fix")
+        lines.append(f"to repair what can be: {to_fix}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from sweep.cli.studies import study_flag
 from sweep.records import Snapshot, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.url import default_url, hide_password
@@ -17,7 +18,7 @@ from sweep.views.rows import TrialRow
 
 def ending_text(snapshot: Snapshot, storage: str | None) -> str:
     """What was found, and the commands that show more; `storage` is the flag, if given."""
-    study = f"--study {shlex.quote(one_line(snapshot.study.name))}"
+    study = study_flag(snapshot.study.name)
     place = place_of(storage)
     found = best(snapshot)
     if found:

@@ -63,8 +63,8 @@ def _checkpoint(snapshot: Snapshot, row: TrialRow, spec: StudySpec) -> Checkpoin
 def _facts(snapshot: Snapshot, row: TrialRow, spec: StudySpec) -> dict[str, Any]:
     study = snapshot.study
     params = spec.flat_params(row.trial.params)
-    if spec.recipe.train is None and row.device == "cpu":
-        params = settle_precision(params, study.versions)
+    if spec.recipe.train is None and row.device is not None:
+        params = settle_precision(params, study.versions, row.device)
     return {
         "study": study.name,
         "trial": row.number,

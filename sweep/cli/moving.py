@@ -14,14 +14,16 @@ def delete(
     run_dir: RunDirOption = None,
 ) -> None:
     """Delete a study: what is stored of it, and its folder of checkpoints and logs."""
-    from sweep.cli.deletion import delete_study, refuse_unless_sure
+    from sweep.cli.console import tell
+    from sweep.cli.deletion import delete_study, is_sure
     from sweep.cli.studies import stored, stored_study
 
     with stored(storage) as store:
         found = stored_study(store, study)
-        if not yes:
-            refuse_unless_sure(store, found, run_dir)
-        delete_study(store, found, run_dir)
+        if yes or is_sure(store, found, run_dir):
+            delete_study(store, found, run_dir)
+        else:
+            tell("nothing was deleted")
 
 
 def copy(
@@ -43,12 +45,12 @@ def copy(
     from sweep.store.url import hide_password
     from sweep.views.display import one_line
 
-    with (
-        files_of_ones_own(for_group=False),
-        stored(storage) as store,
-        open_store(to, create=True) as target,
-    ):
+    with files_of_ones_own(for_group=False), stored(storage) as store:
         found = stored_study(store, study)
-        with shown_progress(f"copying {one_line(study)}") as watch:
+        with (
+            open_store(to, create=True) as target,
+            shown_progress(f"copying {one_line(study)}") as watch,
+        ):
             copied = copy_study(store, found, target, hide_password(to), watch)
-        tell(copied_text(target, copied, hide_password(to)))
+            told = copied_text(target, copied, hide_password(to))
+        tell(told)

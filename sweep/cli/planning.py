@@ -62,12 +62,17 @@ def planned(
     )
 
 
-def run_folder(flag: str | None) -> Path:
-    """The folder of checkpoints and logs: the flag's, the environment's, or the default.
+def place_of_runs(flag: str | None) -> Path:
+    """The folder of checkpoints and logs: the flag's, the environment's, or the default."""
+    return Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
 
-    It need not exist. Raises UnusableError where it cannot be made or written.
+
+def run_folder(flag: str | None) -> Path:
+    """The same folder for a run. It need not exist.
+
+    Raises UnusableError where it cannot be made or written.
     """
-    folder = Path(flag or os.environ.get("SWEEP_RUN_DIR") or DEFAULT_RUN_DIR)
+    folder = place_of_runs(flag)
     try:
         str(folder.absolute()).encode()
     except UnicodeEncodeError as error:

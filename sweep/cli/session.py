@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 
-from sweep.cli.console import answer, tell
+from sweep.cli.console import answer, offer, tell
 from sweep.cli.ending import ending_text
 from sweep.cli.spec_text import idle_text, plan_text
 from sweep.cli.watch import watch
@@ -49,7 +49,7 @@ def lead(plan: Plan, storage: str | None) -> int:
     tell(one_line(ended.reason))
     snapshot = _stored(plan)
     if snapshot is not None:
-        answer(ending_text(snapshot, storage))
+        offer(ending_text(snapshot, storage))
     return ended.exit_code
 
 

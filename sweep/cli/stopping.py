@@ -5,6 +5,7 @@ import time
 
 from sweep import clock
 from sweep.cli.console import tell
+from sweep.cli.studies import study_flag
 from sweep.coordinator.holder import living_lease, this_process
 from sweep.coordinator.taking import forget_stops
 from sweep.errors import LedByAnotherError, UnusableError
@@ -46,7 +47,7 @@ def _wait(store: Store, study: Study, lease: Lease, patience_s: float) -> None:
         if clock.monotonic_s() > deadline:
             raise UnusableError(
                 f"pid {lease.holder.pid} on {lease.holder.host} still leads study {study.name} "
-                f"after {patience_s:g} s; look with: sweep status --study {study.name}"
+                f"after {patience_s:g} s; look with: sweep status {study_flag(study.name)}"
             )
         time.sleep(EVERY_S)
 

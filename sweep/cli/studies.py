@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from sweep.errors import NotFoundError
 from sweep.records import Lease, Outline, Snapshot, Study
 from sweep.store.store import Store, open_store
 from sweep.store.url import default_url
+from sweep.views.display import one_line
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -22,6 +24,11 @@ class Standing:
 
     outline: Outline
     lease: Lease | None
+
+
+def study_flag(name_or_file: str) -> str:
+    """The flag by which a command that is proposed finds the study."""
+    return f"--study {shlex.quote(one_line(name_or_file))}"
 
 
 def storage_url(flag: str | None) -> str:
@@ -45,7 +52,8 @@ def stored_study(store: Store, name_or_file: str) -> Study:
     named = _name_in_file(name_or_file)
     if named is not None and store.find_study(named) is None:
         raise NotFoundError(
-            f"study {named} has not been run yet: start it with `sweep run --study {name_or_file}`"
+            f"study {named} has not been run yet: start it with `sweep run "
+            f"{study_flag(name_or_file)}`"
         )
     return store.study(name_or_file if named is None else named)
 

@@ -20,9 +20,10 @@ def init(
     """
     from sweep.cli.console import tell
     from sweep.cli.starting import write_new_files
+    from sweep.cli.studies import study_flag
 
     written = write_new_files(file, train)
-    tell(f"wrote {' and '.join(written)}; try: sweep run --study {written[0]}")
+    tell(f"wrote {' and '.join(written)}; try: sweep run {study_flag(written[0])}")
 
 
 def check(

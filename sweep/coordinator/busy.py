@@ -67,8 +67,8 @@ def assignment_for(
     """
     refuse_links(folder, trial.number)
     params = spec.flat_params(trial.params)
-    if spec.recipe.train is None and slot.device.uuid is None:
-        params = settle_precision(params, ledger.versions)
+    if spec.recipe.train is None:
+        params = settle_precision(params, ledger.versions, slot.device.label)
     return Assignment(
         trial=trial.number,
         attempt=trial.attempt,

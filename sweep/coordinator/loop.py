@@ -31,7 +31,7 @@ from sweep.coordinator.ledger import Ledger
 from sweep.coordinator.outcomes import Outcomes
 from sweep.coordinator.overseer import Overseer
 from sweep.coordinator.quota import DiskQuota
-from sweep.coordinator.refusal import refused
+from sweep.coordinator.refusal import left_out, refused
 from sweep.coordinator.suspects import Suspects
 from sweep.coordinator.vigil import Overdue, Step, Vigil
 from sweep.errors import DiskError, SweepError
@@ -128,7 +128,7 @@ class Loop:
             case Received(slot=slot, message=Failed(refusal=Refusal.FULL_DISK) as failed):
                 yield from self._on_full_disk(slot, failed.message)
             case Received(slot=slot, message=Failed(refusal=Refusal()) as failed):
-                yield self._retire(slot, refused(failed))
+                yield self._retire(slot, refused(failed, slot))
             case Received(slot=slot, message=EpochReport() | Finished() | Failed() as message):
                 busy = self._busy.get(slot.index)
                 if busy is not None and is_current(message, busy.trial):
@@ -215,7 +215,7 @@ class Loop:
         is_of_all = isinstance(fault, DiskError)
         if is_of_all or not self._crew.retire(slot):
             raise fault
-        return Notice(text=f"going on without {slot.device.short_name}: {fault}")
+        return left_out(slot, fault)
 
     def _suspect(self, busy: Busy) -> Iterator[Event]:
         """A trial crashed; where its device is to blame, none of its slots is used any more."""

@@ -1,5 +1,7 @@
-"""Refusals: a worker that cannot work at all, as the error that ends the command."""
+"""Refusals: a worker that cannot work at all, as the error that ends the command, or as a notice
+where the others go on."""
 
+from sweep.coordinator.events import Notice
 from sweep.errors import (
     DataError,
     DeviceError,
@@ -8,6 +10,7 @@ from sweep.errors import (
     SweepError,
     TrainFunctionError,
 )
+from sweep.fleet.slots import Slot
 from sweep.wire import Failed, Refusal
 
 _ERRORS: dict[Refusal, type[SweepError]] = {
@@ -19,7 +22,20 @@ _ERRORS: dict[Refusal, type[SweepError]] = {
 }
 
 
-def refused(failed: Failed) -> SweepError:
-    """The error that a worker's refusal stands for."""
+def refused(failed: Failed, slot: Slot) -> SweepError:
+    """The error that the refusal of a slot's worker stands for.
+
+    The GPU goes by its name here: each worker sees one only, and calls it as all the others do.
+    """
     assert failed.refusal is not None
-    return _ERRORS[failed.refusal](failed.message)
+    device = slot.device
+    message = failed.message
+    if device.uuid is not None:
+        name = f"{device.short_name} ({device.label})"
+        message = message.replace(slot.torch_device, name)
+    return _ERRORS[failed.refusal](message)
+
+
+def left_out(slot: Slot, fault: SweepError) -> Notice:
+    """What is said of a slot without which the run goes on."""
+    return Notice(text=f"going on without {slot.device.short_name}: {fault}")

@@ -1,23 +1,31 @@
 """A session: one run of a study, from the plan to its end. Everything it opens, it closes."""
 
+import shlex
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from sweep.coordinator.crew import Crew
-from sweep.coordinator.events import DataFetched, Event, Notice, StudyLed, SweepEnded
+from sweep.coordinator.events import (
+    DataFetched,
+    Event,
+    Notice,
+    StudyLed,
+    SweepEnded,
+)
 from sweep.coordinator.folders import StudyFolder, make_folder, study_folder
 from sweep.coordinator.own_code import check_own_code
 from sweep.coordinator.packing import Packing
 from sweep.coordinator.plan import Plan
-from sweep.coordinator.refusal import refused
+from sweep.coordinator.refusal import left_out, refused
 from sweep.coordinator.sharing import open_to_group, shared_places
 from sweep.coordinator.signals import Signals
 from sweep.coordinator.standing import found_standing
 from sweep.coordinator.tracked import tracked
-from sweep.errors import StorageError, UsageError
+from sweep.errors import DeviceError, StorageError, SweepError, UsageError
 from sweep.fleet.gauges import Gauges
 from sweep.fleet.local import Ended, LocalFleet, Received
 from sweep.fleet.reservation import reserved
+from sweep.fleet.slots import Slot
 from sweep.spec.recipe import RecipeSpec
 from sweep.spec.resources import AUTO
 from sweep.store.url import locate
@@ -99,17 +107,23 @@ def _check_name(plan: Plan) -> None:
     if location.path is not None and not location.path.exists():
         return
     if has_foreign_study(location.connection_string, plan.spec.study):
+        another = shlex.quote(f"{plan.spec.study}_2")
         raise UsageError(
             f"{location} has a study {plan.spec.study!r} of Optuna's that sweep did not make; it "
-            f"stays as it is: give this one another name with --name {plan.spec.study}_2"
+            f"stays as it is: give this one another name with --name {another}"
         )
 
 
 def _wait_for_worker(
     recipe: RecipeSpec, fleet: LocalFleet, crew: Crew, signals: Signals
-) -> Generator[DataFetched, None, dict[str, str] | None]:
-    """Wait until a worker is ready: what it runs with, or None when a signal came first."""
+) -> Generator[DataFetched | Notice, None, dict[str, str] | None]:
+    """Wait until a worker is ready: what it runs with, or None when a signal came first.
+
+    Devices that cannot be used are left out and told of then; raises the first one's DeviceError
+    when none is left.
+    """
     found: dict[str, str] | None = None
+    faults: list[tuple[Slot, DeviceError]] = []
     while found is None and signals.first is None:
         for event in fleet.wait(1.0):
             match event:
@@ -118,14 +132,26 @@ def _wait_for_worker(
                     found = versions
                 case Received(message=Fetching(name=name, done_bytes=done, total_bytes=total)):
                     yield DataFetched(name=name, done_bytes=done, total_bytes=total)
-                case Received(message=Failed() as failed):
-                    raise refused(failed)
+                case Received(slot=slot, message=Failed() as failed):
+                    _leave_out(slot, refused(failed, slot), crew, faults)
                 case Ended(slot=slot, how=how, last_words=last_words):
                     check_own_code(recipe)  # it may end whatever process loads it
                     if fault := crew.ended(slot, how, last_words):
-                        raise fault
+                        _leave_out(slot, fault, crew, faults)
         crew.restart_due()
+    yield from (left_out(slot, fault) for slot, fault in faults)
     return found
+
+
+def _leave_out(
+    slot: Slot, fault: SweepError, crew: Crew, faults: list[tuple[Slot, DeviceError]]
+) -> None:
+    """Note the fault of a slot's device while other slots are left; raise any other fault."""
+    if not isinstance(fault, DeviceError):
+        raise fault
+    faults.append((slot, fault))
+    if not crew.retire(slot):
+        raise faults[0][1]
 
 
 def _lead(

@@ -1,5 +1,6 @@
 """The standing of a study before a run: what the store already says of it, without writing."""
 
+import shlex
 from dataclasses import dataclass
 
 from sweep.coordinator.holder import is_known_dead
@@ -83,5 +84,5 @@ def _check_unchanged(stored: StudySpec, spec: StudySpec) -> None:
         changes = "; ".join(str(each) for each in refused)
         raise UsageError(
             f"study {spec.study} is stored with another file: {changes}; change it back, or start "
-            f"a new study with --name {spec.study}_2"
+            f"a new study with --name {shlex.quote(f'{spec.study}_2')}"
         )

@@ -30,6 +30,7 @@ class Device:
 
 
 CPU = Device(uuid=None, name="cpu")
+_ORDER, _BY_BUS = "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
 _NO_GPU = ("", "-1", "none", "NoDevFiles")  # what users, Slurm and others write to hide them all
 
 
@@ -39,13 +40,16 @@ def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[Device, .
     As CUDA does, it reads that variable up to the first name that it does not know. Without it
     the numbers are nvidia-smi's. Empty where there is no NVIDIA driver, and where the variable is
     empty or -1. Raises DeviceError where a driver does not answer, or none of the names is known:
-    what was to run on a GPU must not run on the CPU unasked.
+    what was to run on a GPU must not run on the CPU unasked; and where it has numbers that CUDA
+    counts in an order of its own.
     """
     gpus = tuple(_device(each, index) for index, each in enumerate(installed_gpus()))
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is None or not gpus:
         return gpus
-    chosen = (_named(name.strip(), gpus) for name in visible.split(","))
+    names = [name.strip() for name in visible.split(",")]
+    _check_order(names, gpus, environment)
+    chosen = (_named(name, gpus) for name in names)
     known = [found[0] for found in takewhile(lambda found: len(found) == 1, chosen)]
     if not known and visible.strip() not in _NO_GPU:
         raise DeviceError(
@@ -53,6 +57,20 @@ def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[Device, .
             f"{_listed(gpus)}: name one of them, unset it, or run on the CPU with --cpu 2"
         )
     return tuple(replace(gpu, index=index) for index, gpu in enumerate(known))
+
+
+def _check_order(
+    names: Sequence[str], gpus: Sequence[Device], environment: Mapping[str, str]
+) -> None:
+    """CUDA counts unlike GPUs from the fastest, by a measure of its own, unless told otherwise."""
+    has_numbers = any(name.isdigit() for name in names)
+    are_alike = len({gpu.name for gpu in gpus}) == 1
+    if has_numbers and not are_alike and environment.get(_ORDER) != _BY_BUS:
+        raise DeviceError(
+            f"CUDA_VISIBLE_DEVICES={','.join(names)} counts from the fastest GPU, and those of "
+            f"this machine differ: {_listed(gpus)}; set {_ORDER}={_BY_BUS} and number them like "
+            "that, or write UUIDs instead"
+        )
 
 
 def what_is_there(gpus: Sequence[Device]) -> str:
@@ -68,10 +86,10 @@ def _listed(gpus: Sequence[Device]) -> str:
 
 
 def matching_gpus(name: str, gpus: Sequence[Device]) -> list[Device]:
-    """The GPUs that a number stands for, or the beginning of a UUID."""
+    """The GPUs, or parts of one, that a number stands for, or the beginning of a UUID."""
     if name.isdigit():
         return [gpu for gpu in gpus if gpu.index == int(name)]
-    if not name.startswith("GPU-"):
+    if not name.startswith(("GPU-", "MIG-")):
         return []
     return [gpu for gpu in gpus if (gpu.uuid or "").startswith(name)]
 

@@ -18,11 +18,14 @@ _DEVICE_FILE = Path("/dev/nvidia0")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Installed:
-    """A GPU, or a part of one (MIG), as the driver describes it."""
+    """A GPU, or a part of one (MIG), as the driver describes it.
+
+    `memory_bytes` is None where it has no memory of its own, but uses the machine's.
+    """
 
     uuid: str
     name: str
-    memory_bytes: int
+    memory_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,11 +82,11 @@ def occupants(uuid: str, but: frozenset[int]) -> tuple[Occupant, ...]:
         try:
             handle = nvml.nvmlDeviceGetHandleByUUID(uuid)
             running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-            used = int(nvml.nvmlDeviceGetMemoryInfo(handle).used)
+            memory = _memory(nvml, handle)
         except nvml.NVMLError:
             return ()
-    if not running and used > _UNSEEN_BYTES:
-        return (Occupant(pid=None, name="", memory_bytes=used),)
+    if not running and memory is not None and memory.used > _UNSEEN_BYTES:
+        return (Occupant(pid=None, name="", memory_bytes=int(memory.used)),)
     return tuple(
         Occupant(pid=each.pid, name=_name(each.pid), memory_bytes=each.usedGpuMemory)
         for each in running
@@ -126,11 +129,20 @@ def _silent(error: Exception) -> DeviceError:
 
 
 def _describe(nvml: Any, handle: Any) -> Installed:
+    memory = _memory(nvml, handle)
     return Installed(
         uuid=nvml.nvmlDeviceGetUUID(handle),
         name=nvml.nvmlDeviceGetName(handle),
-        memory_bytes=nvml.nvmlDeviceGetMemoryInfo(handle).total,
+        memory_bytes=None if memory is None else memory.total,
     )
+
+
+def _memory(nvml: Any, handle: Any) -> Any | None:
+    """What the driver says of a GPU's memory; None for one that uses the machine's."""
+    try:
+        return nvml.nvmlDeviceGetMemoryInfo(handle)
+    except nvml.NVMLError_NotSupported:
+        return None
 
 
 def _name(pid: int) -> str:

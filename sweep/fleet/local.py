@@ -56,6 +56,7 @@ class LocalFleet:
         self._selector = selectors.DefaultSelector()
         self._logs = ""
         self._wake_read, self._wake_write = -1, -1
+        self._wakeup_before = -1
 
     def __enter__(self) -> "LocalFleet":
         self._logs = tempfile.mkdtemp(prefix="sweep-")
@@ -63,7 +64,7 @@ class LocalFleet:
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
         self._selector.register(self._wake_read, selectors.EVENT_READ, None)
-        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._wakeup_before = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         return self
 
     def __exit__(
@@ -73,7 +74,7 @@ class LocalFleet:
         traceback: TracebackType | None,
     ) -> None:
         self._shut_down()
-        signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(self._wakeup_before)
         self._selector.close()
         os.close(self._wake_read)
         os.close(self._wake_write)

@@ -66,11 +66,6 @@ def default_cpu_count() -> int:
     return min(2, num_cores())
 
 
-def default_cpu_slots() -> tuple[Slot, ...]:
-    """The slots of a machine without a GPU."""
-    return cpu_slots(default_cpu_count())
-
-
 def num_cores() -> int:
     """The cores that this process may run on."""
     return len(os.sched_getaffinity(0))

@@ -91,8 +91,9 @@ def _check_metric(reader: Reader, draft: Draft) -> None:
         message = f"objective.direction is {draft.objective.direction}, the worst {metric} first"
         reader.complain(("objective", "direction"), f"{message}; write {better}")
     data = draft.recipe.data
-    if metric.startswith("val_") and data is not None and not reader.has(("data", "val_size")):
-        message = f"objective.metric {metric} needs validation images; add data.val_size"
+    if metric.startswith("val_") and data is not None and data.val_size == 0:
+        advice = "raise" if reader.has(("data", "val_size")) else "add"
+        message = f"objective.metric {metric} needs validation images; {advice} data.val_size"
         reader.complain(place, message)
 
 

@@ -191,11 +191,11 @@ def _is_sound(reader: Reader, place: Place, values: Mapping[str, Any], kind: Kin
         faults.append(("low", f"log needs a low above 0, not {low!r}; raise it or remove log"))
     if values.get("log") and step is not None:
         faults.append(("step", "log and step exclude each other; remove one"))
-    if step is not None and low < high and step > high - low:
-        message = f"step {step!r} is wider than {low!r} to {high!r}; take a smaller one"
-        faults.append(("step", message))
     if step is not None and (high - low) / step > _MAX_STEPS:
         faults.append(("step", f"step {step!r} makes over {_MAX_STEPS} points; take a larger one"))
+    elif step is not None and low < high and Float(low=low, high=high, step=step).num_points == 1:
+        message = f"step {step!r} is wider than {low!r} to {high!r}; take a smaller one"
+        faults.append(("step", message))
     for key, message in faults:
         reader.complain((*place, key), f"{name}: {message}")
     if faults:

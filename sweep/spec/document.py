@@ -239,3 +239,10 @@ def _syntax_message(error: MarkedYAMLError) -> str:
         character = problem.removeprefix("found ").removesuffix(" that cannot start any token")
         return f"the {character} starts no value; quote it"
     return f"broken YAML: {' '.join(problem.split())}; look at this line and the one before"
+
+
+def inner(value: Any, part: str | int) -> Any:
+    """What a list or mapping holds there; None where it holds nothing."""
+    if isinstance(value, list):
+        return value[part] if isinstance(part, int) and part < len(value) else None
+    return value.get(part) if isinstance(value, dict) else None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sweep.errors import StudyFileError
-from sweep.spec.document import MAX_DEPTH, Document, Mark, Place, parse_document
+from sweep.spec.document import MAX_DEPTH, Document, Mark, Place, inner, parse_document
 from sweep.spec.text import check_text
 
 FLAG = "--set"
@@ -52,14 +52,8 @@ def _place(value: Any, key: str) -> Place:
     for part in key.split("."):
         is_position = isinstance(value, list) and part.isdecimal() and len(part) < 7
         place.append(int(part) if is_position else part)
-        value = _inner(value, place[-1])
+        value = inner(value, place[-1])
     return tuple(place)
-
-
-def _inner(value: Any, part: str | int) -> Any:
-    if isinstance(value, list):
-        return value[part] if isinstance(part, int) and part < len(value) else None
-    return value.get(part) if isinstance(value, dict) else None
 
 
 def _replaced(holder: Any, place: Place, value: Any) -> Any:

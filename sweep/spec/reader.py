@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sweep.errors import Problem
-from sweep.spec.document import BROKEN, Document, Place, dotted, plain
+from sweep.spec.document import BROKEN, Document, Place, dotted, inner, plain
 from sweep.spec.kind import Kind, Unfit, found
 from sweep.spec.words import key_hint, meant_key
 
@@ -34,7 +34,7 @@ class Reader:
         """What stands at a place; None also for nothing."""
         value = self.document.value
         for part in place:
-            value = _inner(value, part)
+            value = inner(value, part)
         return value
 
     def has(self, place: Place) -> bool:
@@ -129,9 +129,3 @@ class Reader:
         if not self.is_given(place):
             self.complain(place, f"{dotted(place)} is missing; it takes {allowed}: add it")
         return self.has(place)
-
-
-def _inner(value: Any, part: str | int) -> Any:
-    if isinstance(value, list):
-        return value[part] if isinstance(part, int) and part < len(value) else None
-    return value.get(part) if isinstance(value, dict) else None

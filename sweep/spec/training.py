@@ -12,6 +12,8 @@ from sweep.spec.kinds import Number, OneOf, OrNone, Switch, Whole
 
 CPU_PRECISION = "cpu_precision"
 """Among the versions of a study: what precision auto means on its CPUs."""
+GPU_PRECISION = "gpu_precision"
+"""Likewise on its GPUs, though they may differ."""
 
 _DEFAULT_LR = {"sgd": 0.1, "adam": 0.001, "adamw": 0.001, "rmsprop": 0.001}
 
@@ -112,14 +114,18 @@ def resolve_training(values: Mapping[str, Any]) -> TrainingValues:
     return TrainingValues(**{"lr": _DEFAULT_LR[optimizer], **fitted})
 
 
-def settle_precision(params: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
-    """The params of a trial on a CPU: `auto` is what the study was begun with there, else fp32.
+def settle_precision(
+    params: Mapping[str, Any], versions: Mapping[str, str], device: str
+) -> dict[str, Any]:
+    """The params of a trial on a device, as tables name it: `auto` is what the study began with.
 
-    So all its trials calculate alike, wherever and whenever it goes on.
+    So all its trials calculate alike, wherever and whenever it goes on. A study that was begun on
+    the other kind of device takes fp32 on a CPU, and what is best for it on each GPU.
     """
     if params.get("precision") != "auto":
         return dict(params)
-    return {**params, "precision": versions.get(CPU_PRECISION, "fp32")}
+    kept, otherwise = (CPU_PRECISION, "fp32") if device == "cpu" else (GPU_PRECISION, "auto")
+    return {**params, "precision": versions.get(kept, otherwise)}
 
 
 def training_table() -> str:

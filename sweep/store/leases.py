@@ -5,6 +5,7 @@ past can be told from the present one for ever.
 """
 
 import math
+import shlex
 
 from sqlalchemy import Connection, Update, bindparam, or_, select, update
 
@@ -109,10 +110,10 @@ def led_by_another(study: Study, lease: Lease | None, flag: str) -> LedByAnother
     assert lease is not None, "a lease that is refused is held by somebody"
     holder = lease.holder
     wait_s = max(1, math.ceil(lease.expires_in_s))
+    name = shlex.quote(study.name)
     return LedByAnotherError(
         f"study {study.name!r} is led by pid {holder.pid} on {holder.host}: look with "
-        f"`sweep status --study {study.name}{flag}`, end it with "
-        f"`sweep stop --study {study.name}{flag}`, "
+        f"`sweep status --study {name}{flag}`, end it with `sweep stop --study {name}{flag}`, "
         f"or wait {wait_s} s for its lease to end if it is dead"
     )
 

@@ -1,10 +1,11 @@
 """Algorithms: which of torch's ways to one result are taken, for as long as a block lasts."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+
+from sweep.training.environment import environment_unless_set
 
 CUBLAS_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 """CUDA's matrix products repeat themselves only with workspaces of a fixed size."""
@@ -30,11 +31,11 @@ def deterministic_algorithms() -> Iterator[None]:
     benchmark = torch.backends.cudnn.benchmark
     is_strict = torch.are_deterministic_algorithms_enabled()
     only_warns = torch.is_deterministic_algorithms_warn_only_enabled()
-    os.environ.setdefault(CUBLAS_VARIABLE, CUBLAS_WORKSPACES)
-    torch.backends.cudnn.benchmark = False
-    torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(is_strict, warn_only=only_warns)
-        torch.backends.cudnn.benchmark = benchmark
+    with environment_unless_set({CUBLAS_VARIABLE: CUBLAS_WORKSPACES}):
+        torch.backends.cudnn.benchmark = False
+        torch.use_deterministic_algorithms(True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(is_strict, warn_only=only_warns)
+            torch.backends.cudnn.benchmark = benchmark

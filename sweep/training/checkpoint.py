@@ -1,6 +1,5 @@
 """Checkpoint: the state after an epoch as one file that is whole or not there, and its hash."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,6 +14,7 @@ import torch
 
 from sweep.errors import BrokenContractError, DamagedCheckpointError
 from sweep.records import Checkpoint
+from sweep.training.whole_file import write_whole
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
@@ -40,7 +40,7 @@ def save_checkpoint(
     buffer = BytesIO()
     torch.save(content, buffer)
     data = buffer.getbuffer()
-    _write_whole(path, data)
+    write_whole(path, data)
     return Checkpoint(epoch=epoch, path=str(path), sha256=sha256(data).hexdigest())
 
 
@@ -63,51 +63,37 @@ def load_checkpoint(checkpoint: Checkpoint) -> LoadedCheckpoint:
         raise foreign from error
 
 
-def _write_whole(path: Path, data: memoryview) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with open(beside, "wb", opener=_without_following) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _without_following(path: str, flags: int) -> int:
-    """The file descriptor; a symbolic link that somebody has put there is an error."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _saveable(value: Any, place: str) -> Any:
     """The value with arrays as tensors, and only what `weights_only` loading gives back."""
     if isinstance(value, torch.Tensor):
         return value.detach()
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf":
-        return torch.as_tensor(value) if isinstance(value, np.ndarray) else value.item()
+        tensor = _tensor_of(np.asarray(value), place)
+        return tensor if isinstance(value, np.ndarray) else tensor.item()
     if isinstance(value, Mapping):
         return {
             _key(key, place): _saveable(item, f"{place}[{key!r}]") for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return type(value)(_saveable(item, f"{place}[{i}]") for i, item in enumerate(value))
+        plain = list if isinstance(value, list) else tuple
+        return plain(_saveable(item, f"{place}[{i}]") for i, item in enumerate(value))
     if type(value) in _PLAIN:
         return value
     raise BrokenContractError(
         f"{place} is a {type(value).__name__}; a state holds tensors, arrays, numbers, text, "
         "bytes and None in dicts, lists and tuples"
     )
+
+
+def _tensor_of(array: np.ndarray[Any, Any], place: str) -> torch.Tensor:
+    """The array's numbers, laid out as torch takes them: one after the other, in native bytes."""
+    try:
+        return torch.as_tensor(np.asarray(array, array.dtype.newbyteorder("="), order="C"))
+    except TypeError as error:
+        raise BrokenContractError(
+            f"{place} is of NumPy's type {array.dtype}, which torch does not know; a state may "
+            "hold float64 or int64 instead"
+        ) from error
 
 
 def _key(key: Any, place: str) -> Any:

@@ -22,6 +22,10 @@ CHUNK_PIXELS = {"cuda": 2**19, "cpu": 2**16}
 """What goes through at a time: enough to fill a GPU, little enough for a CPU's cache, and less
 than training itself keeps in memory."""
 
+MIN_RECALIBRATED = 32
+"""How many images go through at least when statistics are measured: those of single images would
+leave out how images differ."""
+
 EVALUATED_PER_TRAINED = 8
 """An image that is only looked at takes at most an eighth of the memory of one trained on, which
 keeps the output of every layer for the way back."""
@@ -75,12 +79,13 @@ def recalibrate(
 ) -> None:
     """Every BatchNorm's running statistics become those of the split's images, evenly weighted.
 
+    They are the mean of what batches of `MIN_RECALIBRATED` images or more have, as in training.
     At most `limit` images go through at once.
     """
     model.eval()
     layers = _batch_norms(model)
     momenta = [layer.momentum for layer in layers]
-    chunks = split.chunks(normalization, _chunk_images(split, limit))
+    chunks = split.chunks(normalization, _chunk_images(split, limit, MIN_RECALIBRATED))
     for num_before, (images, _) in enumerate(chunks):
         for layer in layers:
             layer.train()
@@ -122,9 +127,9 @@ def running_statistics(model: nn.Module) -> Statistics:
     }
 
 
-def _chunk_images(split: ImageSplit, limit: int | None) -> int:
+def _chunk_images(split: ImageSplit, limit: int | None, least: int = 1) -> int:
     pixels = CHUNK_PIXELS.get(split.labels.device.type, CHUNK_PIXELS["cpu"])
-    size = max(1, pixels // split.image_pixels)
+    size = max(least, pixels // split.image_pixels)
     return size if limit is None else min(size, limit)
 
 

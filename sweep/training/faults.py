@@ -12,7 +12,9 @@ _CODE_SAYINGS = ("device-side assert", "invalid argument", "invalid device funct
 
 
 def is_device_fault(error: BaseException) -> bool:
-    """Whether an exception says that a GPU broke down, rather than the program."""
+    """Whether an exception says that a GPU broke down, rather than the program, or was full."""
+    if is_out_of_memory(error):
+        return False
     said = str(error)
     is_known = isinstance(error, RuntimeError) and any(says in said for says in DEVICE_SAYINGS)
     return is_known and not any(says in said for says in _CODE_SAYINGS)

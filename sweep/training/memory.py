@@ -2,11 +2,13 @@
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 
 from sweep.errors import DeviceError
+from sweep.sizes import show_size
 
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 _STATUS = Path("/proc/self/status")
@@ -60,14 +62,18 @@ def working_memory_bytes(device: str, work: Callable[[], None]) -> int:
 def free_memory(device: str) -> None:
     """What nobody refers to any more is free, for others on the device too."""
     gc.collect()
-    if torch.device(device).type == "cuda":
-        torch.cuda.empty_cache()
+    release_cache(device)
 
 
 def release_cache(device: str) -> None:
-    """What torch keeps of a GPU's memory without using it is free for other processes."""
+    """What torch keeps of a GPU's memory without using it is free for other processes.
+
+    Nothing is done after an error that CUDA repeats at every call until the process ends: whoever
+    met it first is to tell of it.
+    """
     if torch.device(device).type == "cuda":
-        torch.cuda.empty_cache()
+        with suppress(RuntimeError):
+            torch.cuda.empty_cache()
 
 
 def limit_memory(device: str, num_bytes: int) -> None:
@@ -80,7 +86,8 @@ def limit_memory(device: str, num_bytes: int) -> None:
     _, total = torch.cuda.mem_get_info(device)
     if num_bytes > total:
         raise DeviceError(
-            f"a memory limit of {num_bytes} bytes is more than {device} has: {total} bytes"
+            f"a memory limit of {show_size(num_bytes)} is more than {device} has: "
+            f"{show_size(total)}"
         )
     torch.cuda.set_per_process_memory_fraction(num_bytes / total, device)
 

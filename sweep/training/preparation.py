@@ -4,13 +4,14 @@ import torch
 
 from sweep.errors import DataError
 from sweep.spec.recipe import RecipeSpec
-from sweep.spec.training import CPU_PRECISION
+from sweep.spec.training import CPU_PRECISION, GPU_PRECISION
 from sweep.training.dataset import load_dataset
 from sweep.training.device import check_device
 from sweep.training.factory import load_factory
 from sweep.training.faults import is_out_of_memory
 from sweep.training.memory import limit_memory
 from sweep.training.model import build_model
+from sweep.training.precision import dtype_of, name_of
 
 
 def usable_device(device: str, memory_limit_bytes: int | None) -> str:
@@ -54,12 +55,14 @@ def prepare(recipe: RecipeSpec, device: str) -> None:
 def choices(recipe: RecipeSpec, device: str) -> dict[str, str]:
     """What this machine settles for a whole study that begins here, by the names of versions.
 
-    On the CPU that is what precision `auto` means for the built-in training.
+    That is what precision `auto` means for the built-in training.
     """
     place = torch.device(device)
-    if place.type != "cpu" or recipe.train is not None:
+    if recipe.train is not None or recipe.data is None or recipe.model is None:
         return {}
-    if recipe.data is None or recipe.model is None:
+    if place.type == "cuda":
+        return {GPU_PRECISION: name_of(dtype_of("auto", place))}
+    if place.type != "cpu":
         return {}
     # Imported here: a worker on a GPU has no use for it.
     from sweep.training.probe import cpu_precision

@@ -4,9 +4,8 @@ The first one has rank 0. What they add up comes to the same on all of them, so 
 same turns without asking each other.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor, distributed
 from torch._C._distributed_c10d import Store, TCPStore
 
+from sweep.training.environment import environment, environment_unless_set
 from sweep.training.splits import Share
 
 _PATIENCE = timedelta(hours=1)
@@ -21,6 +21,8 @@ _PATIENCE = timedelta(hours=1)
 elsewhere."""
 
 _LOOPBACK = "127.0.0.1"
+_ON_THIS_MACHINE = {"GLOO_SOCKET_IFNAME": "lo"}
+"""All ranks are on this machine, whose name need not lead to an address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,14 +77,13 @@ def joined(
     """Within, this process is one of the ranks, as torch's own default group knows them.
 
     They speak NCCL on GPUs, gloo on the CPU. The environment says which rank this is, in the
-    words of torchrun, for code that asks there.
+    words of torchrun, for code that asks there. All ranks leave it together, except for one that
+    leaves by an exception, which waits for nobody.
     """
-    # all of them are on this machine, whose name need not lead to an address
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     is_gpu = torch.device(device).type == "cuda"
     if is_gpu:
         torch.cuda.set_device(device)
-    with _environment(_told(ranks)):
+    with environment(_told(ranks)), environment_unless_set(_ON_THIS_MACHINE):
         distributed.init_process_group(
             backend or ("nccl" if is_gpu else "gloo"),
             store=meeting,
@@ -92,26 +93,19 @@ def joined(
         )
         try:
             yield
-        finally:
-            distributed.destroy_process_group()
+        except BaseException:
+            _abort()
+            raise
+        distributed.destroy_process_group()
+
+
+def _abort() -> None:
+    """Leave the group as it is: NCCL would wait for what it has begun, and for all the others."""
+    with suppress(RuntimeError):  # after a fault of the GPU, or where the backend knows no abort
+        distributed.distributed_c10d._abort_process_group()
 
 
 def _told(ranks: Ranks) -> dict[str, str]:
     """All ranks are on this machine, so that each is the same there as among them all."""
     rank, count = str(ranks.rank), str(ranks.count)
     return {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Within, this process and those that it starts have these variables; then as before."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

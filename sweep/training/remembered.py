@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from sweep.training.whole_file import write_whole
+
 FOLDER_VARIABLE = "SWEEP_CACHE"
 FILE = "measured.json"
 
@@ -34,7 +36,7 @@ def remembered(subject: Mapping[str, object], measure: Callable[[], str]) -> str
         if key not in known:
             known[key] = measure()
             with contextlib.suppress(OSError):
-                _write_whole(path, known)
+                write_whole(path, json.dumps(known, indent=1, sort_keys=True).encode())
         return known[key]
 
 
@@ -59,9 +61,3 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     is_ours = isinstance(content, dict) and all(isinstance(each, str) for each in content.values())
     return content if is_ours else {}
-
-
-def _write_whole(path: Path, known: Mapping[str, str]) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
-    beside.replace(path)

@@ -87,7 +87,8 @@ class Stepper:
         """Goes on from what `state()` gave."""
         self.model.load_state_dict(state["model"])
         self._optimizer.restore(state["optimizer"])
-        self._scaler.load_state_dict(state["scaler"])
+        if state["scaler"]:  # empty where the state was calculated in another precision
+            self._scaler.load_state_dict(state["scaler"])
 
     def _first_gradients(self, images: Tensor, labels: Tensor) -> Gradients:
         model, work = self.model, self.work

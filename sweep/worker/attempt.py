@@ -126,7 +126,13 @@ class _Attempt:
         """The further ranks, which start from the same state with the same params."""
         saved = [each for each in self._saved if loaded is not None and each.epoch == loaded.epoch]
         told = replace(self._assignment, params=dict(self._room.params), resume=saved[:1])
-        return Team(told, self._workplace, lambda failed: self._send(self._given_up(failed)))
+        return Team(told, self._workplace, self._tell_of_others)
+
+    def _tell_of_others(self, failed: Failed) -> None:
+        """The team has failed, and the attempt itself hangs: it is given up."""
+        if failed.cause is Cause.OUT_OF_MEMORY:
+            self._room.run_out()
+        self._send(self._given_up(failed))
 
     def _report(self, epoch: int, result: EpochResult, seconds: float) -> bool:
         """Save and report an epoch that has not been reported; whether to stop after it."""

@@ -3,9 +3,12 @@
 import json
 import sys
 
+from sweep.worker.lifeline import start_guard
+
 
 def main() -> None:
     """Write what there is to stdout, as one JSON object."""
+    start_guard(int(sys.argv[1]))
     from sweep.training.device import devices_seen
 
     sys.stdout.write(json.dumps(devices_seen()) + "\n")

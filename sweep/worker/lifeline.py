@@ -13,13 +13,15 @@ import signal
 from sweep.strays import MARK, kill_strays
 
 
-def start_guard(down_fd: int, up_fd: int) -> None:
+def start_guard(down_fd: int, up_fd: int | None = None) -> None:
     """Fork a process that kills this process group when the pipe down is closed.
 
-    To be called before any thread is started. The guard itself ends with the group.
+    It does not hold the pipe up, where there is one. To be called before any thread is started.
+    The guard itself ends with the group.
     """
     if os.fork() == 0:
-        os.close(up_fd)
+        if up_fd is not None:
+            os.close(up_fd)
         _wait_for_end(down_fd)
         kill_own_group()
 

@@ -7,9 +7,10 @@ log; its metrics are those of every rank, so only the worker reports them.
 import argparse
 import faulthandler
 import os
+import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
-from typing import Any
+from contextlib import closing, contextmanager, suppress
+from typing import Any, NoReturn
 
 from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, Ready
 from sweep.worker.channel import Channel
@@ -28,10 +29,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     assert isinstance(assignment, Assignment), "a rank is told first what to train"
     try:
         with _prepared(options, assignment, channel) as epochs:
-            # Told within the group: leaving it may wait for the worker, which waits for this.
-            channel.send(_trained(epochs, assignment, channel))
+            # Told within the group: leaving it waits for the worker, which waits for this.
+            ended = _trained(epochs, assignment, channel)
+            channel.send(ended)
+            if isinstance(ended, Failed):
+                _end_at_once()
     except (Exception, SystemExit) as error:  # the worker passes it on
         channel.send(failure_of(assignment, error))
+        _end_at_once()
+
+
+def _end_at_once() -> NoReturn:
+    """End without a word to the other ranks: torch's own end may wait for them for ever."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # the user's code may have closed it
+            stream.flush()
+    os._exit(1)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ class RankProcess:
         self.has_finished = False
         self.is_gone = False
         self.fault: Failed | None = None
-        self._rank = rank
+        self._name = f"rank {rank}" + (f" on {device}" if device else "")
         self._assignment = assignment
         down_read, self._down_fd = os.pipe()
         self._up_fd, up_write = os.pipe()
@@ -64,7 +64,7 @@ class RankProcess:
                 yield message
         returncode = self._process.wait()
         if self.fault is None and not self.has_finished:
-            self.fault = self._failed(f"rank {self._rank} {describe_end(returncode)}", Cause.LOST)
+            self.fault = self._failed(f"{self._name} {describe_end(returncode)}", Cause.LOST)
 
     def kill(self) -> None:
         """The rank ends at once."""
@@ -86,7 +86,7 @@ class RankProcess:
             case Finished():
                 self.has_finished = True
             case Failed() if not self.has_finished and self.fault is None:
-                self.fault = replace(message, message=f"rank {self._rank}: {message.message}")
+                self.fault = replace(message, message=f"{self._name}: {message.message}")
 
     def _failed(self, message: str, cause: Cause) -> Failed:
         told = self._assignment

@@ -17,12 +17,14 @@ from sweep.training.faults import is_out_of_memory
 from sweep.training.ranks import Ranks, joined, open_meeting
 from sweep.wire import Action, Assignment, Decision, Failed, Shutdown
 from sweep.worker.rank_process import RankProcess
+from sweep.worker.report import failure_of
 
 SETTLE_S = 2.0
 """How long the ranks may take to end once one has failed: the first cause may come last."""
 STUCK_S = 5.0
 """How long this process may take to notice that a rank has failed."""
 _END_S = 10.0
+"""How long the group of a team that has failed may take to end, and so may each of its ranks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +63,9 @@ class Team:
         self._tell = tell
         self._ranks: list[RankProcess] = []
         self._changed = threading.Condition()
-        self._is_over = threading.Event()
+        self._is_ending = False
+        self._is_over = False
+        self._failure: Failed | None = None
         self._group = ExitStack()
 
     def __enter__(self) -> Self:
@@ -73,11 +77,12 @@ class Team:
             meeting = open_meeting(count)
             for rank, device in enumerate(devices, start=1):
                 self._ranks.append(self._start(rank, count, device, meeting.port))
+            threading.Thread(target=self._stand_by, daemon=True).start()
             self._wait(lambda: all(rank.is_ready for rank in self._ranks))
             here = Ranks(rank=0, count=count)
             self._group.enter_context(joined(meeting, here, self._workplace.device))
-        except BaseException:
-            self._end(is_orderly=False)
+        except BaseException as error:
+            self._end(error)
             raise
         return self
 
@@ -87,15 +92,20 @@ class Team:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if not self._ranks:
+            return
         fault = None
-        if self._ranks and error is None:
+        if error is None:
             fault = self._ended()
         # What a rank's end causes here is an error of torch's, and never memory that ran out.
-        elif self._ranks and isinstance(error, RuntimeError) and not is_out_of_memory(error):
+        elif isinstance(error, RuntimeError) and not is_out_of_memory(error):
             fault = self._fault()
-        self._end(is_orderly=error is None and fault is None)
-        if fault is not None:
-            raise RankFault(fault) from error
+        if fault is None:
+            self._end(error)
+            return
+        cause = RankFault(fault)
+        self._end(cause)
+        raise cause from error
 
     def check(self) -> None:
         """Raises RankFault where a rank is known to have failed: the epoch is not theirs all."""
@@ -135,15 +145,26 @@ class Team:
         return process
 
     def _watch(self, process: RankProcess) -> None:
-        """Take in what a rank says until it is gone; speak up when nobody acts on its failure."""
+        """Take in what a rank says until it is gone."""
         for _ in process.heard():
             with self._changed:
                 self._changed.notify_all()
         with self._changed:
             process.is_gone = True
             self._changed.notify_all()
-        if process.fault is not None and not self._is_over.wait(STUCK_S):
-            self._tell(self._fault() or process.fault)
+
+    def _stand_by(self) -> None:
+        """Speak up where this process hangs: over a rank's failure, or on its way out."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_ending or self._first_fault() is not None)
+            if not self._changed.wait_for(lambda: self._is_ending, STUCK_S):
+                failure = self._fault()
+            elif not self._changed.wait_for(lambda: self._is_over, _END_S):
+                failure = self._failure
+            else:
+                failure = None
+        if failure is not None:
+            self._tell(failure)
 
     def _wait(self, until: Callable[[], bool]) -> None:
         with self._changed:
@@ -174,16 +195,36 @@ class Team:
         faults = [rank.fault for rank in self._ranks if rank.fault is not None]
         return min(faults, key=lambda fault: _ORDER.get(fault.cause, len(_ORDER)), default=None)
 
-    def _end(self, *, is_orderly: bool) -> None:
-        self._is_over.set()
-        if not is_orderly:
-            for rank in self._ranks:
-                rank.kill()
+    def _end(self, cause: BaseException | None) -> None:
+        """Leave the group and reap the ranks; without a cause they end by themselves, with it they
+        are killed."""
+        self._note(_failure_of(self._assignment, cause))
         try:
-            self._group.close()
+            if cause is None:
+                self._group.close()
+            else:
+                self._group.__exit__(type(cause), cause, cause.__traceback__)
         finally:
             for rank in self._ranks:
+                if cause is not None:
+                    rank.kill()
                 rank.end(_END_S)
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+
+    def _note(self, failure: Failed | None) -> None:
+        with self._changed:
+            self._failure = failure
+            self._is_ending = True
+            self._changed.notify_all()
+
+
+def _failure_of(assignment: Assignment, cause: BaseException | None) -> Failed | None:
+    """What is to be said of an end; nothing where it is orderly, or the coordinator's wish."""
+    if isinstance(cause, RankFault):
+        return cause.failed
+    return failure_of(assignment, cause) if isinstance(cause, Exception | SystemExit) else None
 
 
 _ORDER = {Cause.LOST: 0, Cause.OUT_OF_MEMORY: 1}

@@ -1,12 +1,15 @@
 """The commands that look after what is stored, as a user types them."""
 
 import json
+import os
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from sweep.store.store import open_store
-from tests.console_script import answered, sweep
+from tests.console_script import DEADLINE_S, SWEEP, answered, environment, sweep
 from tests.filled_store import NOBODY, fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
 
@@ -95,6 +98,32 @@ def test_a_deleted_study_is_gone_with_its_folder(stored):
     assert sweep(stored, "status", "--study", "lr_bs").returncode == 3
 
 
+def test_a_study_is_kept_where_the_answer_is_no(stored):
+    ours, theirs = pty.openpty()
+    os.write(ours, b"n\n")
+    done = subprocess.run(
+        [SWEEP, "studies", "delete", "--study", "lr_bs"],
+        cwd=stored,
+        env=environment(),
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith("nothing was deleted\n")
+    assert sweep(stored, "status", "--study", "lr_bs").returncode == 0
+
+
+def test_a_copy_of_a_study_that_is_not_there_makes_no_database(stored):
+    done = sweep(stored, "studies", "copy", "--study", "lr_b", "--to", "sqlite:///other.db")
+    assert done.returncode == 3
+    assert "lr_bs" in done.stderr
+    assert not (stored / "other.db").exists()
+
+
 def test_a_copy_has_the_same_table_and_its_files_outlive_the_first(stored):
     folder = stored / "runs" / "lr_bs" / "trials" / "00000"
     folder.mkdir(parents=True)
@@ -126,6 +155,8 @@ def test_the_doctor_says_what_is_wrong_and_repairs_it(tmp_path, url):
         "trial 0: is not in Optuna's tables\n"
         "to repair what can be: sweep doctor --study broken --fix\n"
     )
+    unheard = f"set -o pipefail; '{SWEEP}' doctor --study broken | true"
+    assert subprocess.run(["bash", "-c", unheard], cwd=tmp_path, env=environment()).returncode == 4
     fixed = sweep(tmp_path, "doctor", "--study", "broken", "--fix", "--json")
     assert fixed.returncode == 0
     assert [(each["fault"], each["repaired"]) for each in json.loads(fixed.stdout)] == [

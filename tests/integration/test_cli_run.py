@@ -246,6 +246,21 @@ def test_the_files_that_init_writes_run_as_they_are(tmp_path):
     assert done.stdout.startswith("best: trial ")
 
 
+def test_a_reader_who_leaves_early_does_not_change_how_a_run_ended(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def train(params, device, state=None):\n    yield {1 / 0}\n"
+    )
+    (tmp_path / "mine.yaml").write_text(
+        "train: ./mine.py:train\nobjective: {metric: test_accuracy, direction: maximize}\n"
+        "space: {x: {choices: [1]}}\n"
+    )
+    script = f"set -o pipefail; '{SWEEP}' run --study mine.yaml --cpu 1 | true; echo code $?"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert done.stdout == "code 1\n", done.stderr
+
+
 def run_on_a_terminal(folder: Path, *arguments: str, **changes: str) -> tuple[int, str]:
     """Run `sweep` with stderr on a terminal of 80 columns; its exit code and what that showed."""
     ours, theirs = pty.openpty()

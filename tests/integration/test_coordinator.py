@@ -535,6 +535,29 @@ def test_a_gpu_on_which_different_trials_crash_is_left_and_they_end_well_elsewhe
     assert {each.device for each in lost} == {"GPU-bad"}
 
 
+def test_a_gpu_that_is_broken_from_the_start_is_left_out_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_BROKEN_GPUS", "GPU-bad")
+    plan = _gpu_plan(tmp_path, scripted_spec(trials=2), GOOD, BAD)
+    *events, end = run_study(plan)
+    assert end.exit_code == 0
+    assert [each.text for each in events if isinstance(each, Notice)] == [
+        "going on without gpu 1: cannot use gpu 1 (GPU-bad): it is broken"
+    ]
+    assert {each.device for each in stored(plan).attempts} == {"GPU-good"}
+
+
+def test_a_run_whose_gpus_are_all_broken_ends_with_one_of_them_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_BROKEN_GPUS", "GPU-bad,GPU-good")
+    plan = _gpu_plan(tmp_path, scripted_spec(trials=2), GOOD, BAD)
+    with pytest.raises(DeviceError, match=r"^cannot use gpu \d \(GPU-\w+\): it is broken$"):
+        run_to_end(plan)
+    assert not (tmp_path / "sweep.db").exists()
+
+
 def test_the_last_gpu_that_crashes_what_it_ran_before_ends_the_run_with_exit_4(
     tmp_path: Path,
 ) -> None:

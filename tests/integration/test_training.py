@@ -43,6 +43,15 @@ def all_numbers(config: TrainConfig, state: Any = None) -> list[dict[str, float]
     return [numbers(metrics) for metrics, _ in train(config, "cpu", state)]
 
 
+@pytest.mark.parametrize("before", ["fp32", "bf16"])
+def test_a_training_goes_on_in_a_precision_that_scales_where_the_one_before_did_not(
+    images: Path, before: str
+) -> None:
+    _, state = next(train(small_config(images, precision=before), "cpu"))
+    (rest,) = all_numbers(small_config(images, precision="fp16"), state)
+    assert math.isfinite(rest["train_loss"])
+
+
 def last_weights(config: TrainConfig) -> dict[str, torch.Tensor]:
     *_, (_, state) = train(config, "cpu")
     return {name: tensor.clone() for name, tensor in state["model"].items()}

@@ -307,6 +307,86 @@ def test_a_rank_that_fails_long_after_the_first_is_done_fails_the_attempt(
     assert (told.end.cause, told.end.message) == (Cause.EXCEPTION, "rank 1: ValueError: late")
 
 
+NCCL_LIKE = """
+import os, time
+import torch
+from torch import distributed
+
+# What gloo does at once, NCCL does when all the others do it too.
+def wait_for_ever(*_):
+    time.sleep(600)
+
+distributed.destroy_process_group = wait_for_ever
+"""
+
+
+@pytest.mark.parametrize(
+    ("failing", "message", "cause"),
+    [
+        (0, "OutOfMemoryError: no room", Cause.OUT_OF_MEMORY),
+        (1, "rank 1: OutOfMemoryError: no room", Cause.OUT_OF_MEMORY),
+    ],
+)
+def test_a_team_that_fails_waits_for_nobody_as_nccl_would(
+    tmp_path: Path, failing: int, message: str, cause: Cause
+) -> None:
+    code = f"""
+def train(params, device, state=None):
+    yield {{"test_accuracy": 0.5}}
+    if distributed.get_rank() == {failing}:
+        print("the last words", flush=not {failing}, end="")
+        raise torch.OutOfMemoryError("no room")
+    wait_for_ever()
+"""
+    began_s = 0.0
+
+    def answer(_: EpochReport) -> Action:
+        nonlocal began_s
+        began_s = monotonic()
+        return Action.CONTINUE
+
+    with own_talk(tmp_path, NCCL_LIKE + code) as worker:
+        told = worker.trial(0, {"epochs": 2}, answer, **TWO, on_oom=None)
+        assert monotonic() - began_s < 15
+    assert isinstance(told.end, Failed)
+    assert (told.end.message, told.end.cause) == (message, cause)
+    assert "the last words" in told.log
+
+
+def test_a_rank_that_fails_is_told_of_though_what_it_has_started_keeps_its_pipe(
+    tmp_path: Path,
+) -> None:
+    code = """
+def train(params, device, state=None):
+    if distributed.get_rank() == 1:
+        if os.fork() == 0:
+            wait_for_ever()
+        raise ValueError("no such thing")
+    wait_for_ever()
+    yield {}
+"""
+    with own_talk(tmp_path, NCCL_LIKE + code) as worker:
+        told = worker.trial(0, {"epochs": 1}, **TWO)
+    assert isinstance(told.end, Failed)
+    assert told.end.message == "rank 1: ValueError: no such thing"
+
+
+def test_a_failure_is_told_though_leaving_the_group_takes_for_ever(tmp_path: Path) -> None:
+    code = """
+distributed.distributed_c10d._abort_process_group = wait_for_ever
+
+def train(params, device, state=None):
+    if distributed.get_rank() == 0:
+        raise ValueError("no such thing")
+    wait_for_ever()
+    yield {}
+"""
+    with own_talk(tmp_path, NCCL_LIKE + code) as worker:
+        told = worker.trial(0, {"epochs": 1}, **TWO)
+    assert isinstance(told.end, Failed)
+    assert (told.end.message, told.end.cause) == ("ValueError: no such thing", Cause.EXCEPTION)
+
+
 def test_a_rank_that_is_slow_or_has_more_epochs_is_waited_for_and_not_blamed(
     tmp_path: Path,
 ) -> None:

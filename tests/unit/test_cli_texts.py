@@ -2,13 +2,17 @@
 
 import pytest
 
+from sweep.cli.best_text import NoneCompleteError, best_text, found_best
 from sweep.cli.ending import ending_text
 from sweep.cli.grid import facts_text, grid
+from sweep.cli.studies import study_flag
 from sweep.cli.values import number, settings_of, word
 from sweep.errors import UsageError
+from sweep.records import Holder, Lease
 from sweep.spec.key_kinds import Duration, Size
 from sweep.spec.kinds import Whole
 from sweep.spec.study import BudgetSpec
+from sweep.store.leases import led_by_another
 from sweep.views.ranking import Rank, ranked_by
 from tests.snapshots import MIB, SnapshotBuilder, lr_batch_study, make_spec
 
@@ -37,6 +41,30 @@ def test_a_size_has_a_unit_and_is_of_bytes(text):
     assert word("--memory-limit", Size())("2GB") == 2 * 10**9
     with pytest.raises(UsageError, match="it takes a size with a unit, such as 512MiB or 2GiB"):
         word("--memory-limit", Size())(text)
+
+
+def test_the_best_as_yaml_keeps_what_is_no_training_key_out_of_the_keys():
+    spec = make_spec({"lr": [0.1], "gpus_per_trial": [1, 4]}, name="scaling")
+    snapshot = SnapshotBuilder(spec).complete(0.9, lr=0.1, gpus_per_trial=4).build()
+    assert best_text(snapshot, found_best(snapshot, "accuracy", 1), "yaml", 80) == (
+        "  # trial 0 of scaling: test_accuracy 90.00%\n"
+        "  # resources: {gpus_per_trial: 4}\n"
+        "  epochs: 3\n"
+        "  lr: 0.1\n"
+    )
+
+
+def test_a_name_with_a_space_is_one_word_in_every_command_that_is_proposed():
+    snapshot = SnapshotBuilder(make_spec({"lr": [0.1]}, name="my study")).failed(lr=0.1).build()
+    flag = "--study 'my study'"
+    assert study_flag("my study") == flag
+    with pytest.raises(NoneCompleteError, match=f"look with: sweep status {flag}$"):
+        found_best(snapshot, "accuracy", 1)
+    holder = Holder(host="here", pid=1, process_started_at_s=0.0)
+    lease = Lease(study_id=1, token=1, holder=holder, is_current=True, expires_in_s=9.0)
+    said = str(led_by_another(snapshot.study, lease, ""))
+    assert f"`sweep status {flag}`" in said
+    assert f"`sweep stop {flag}`" in said
 
 
 def test_the_last_setting_of_a_key_counts():

@@ -6,6 +6,7 @@ from sweep.cli.places import limited
 from sweep.errors import DeviceError, UsageError
 from sweep.fleet.choice import select_gpus
 from sweep.fleet.devices import Device, visible_gpus
+from sweep.fleet.driver import occupants
 from sweep.fleet.slots import cpu_slots, gpu_slots, num_cores
 from tests.fake_driver import (
     FakeDriver,
@@ -75,6 +76,34 @@ def test_an_inherited_choice_that_names_nothing_is_no_reason_either(
 def test_a_part_of_a_gpu_can_be_inherited(driver: FakeDriver) -> None:
     (part,) = visible_gpus({"CUDA_VISIBLE_DEVICES": "MIG-dddd4444"})
     assert (part.index, part.uuid) == (0, "MIG-dddd4444")
+    for name in ("MIG-dddd4444", "MIG-dd", "0"):
+        assert select_gpus(name, (part,)) == (part,)
+
+
+def test_a_number_in_cuda_visible_devices_is_no_guess_between_unlike_gpus(
+    driver: FakeDriver,
+) -> None:
+    driver.names = {UUIDS[0]: "RTX 3090"}
+    with pytest.raises(DeviceError) as refusal:
+        visible_gpus({"CUDA_VISIBLE_DEVICES": "GPU-cc,0"})
+    assert str(refusal.value).startswith("CUDA_VISIBLE_DEVICES=GPU-cc,0 counts from the fastest")
+    assert "0 (RTX 3090, GPU-aaaa1111), 1 (H200" in str(refusal.value)
+    assert "set CUDA_DEVICE_ORDER=PCI_BUS_ID" in str(refusal.value)
+    ordered = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    for names, expected in (
+        ({"CUDA_VISIBLE_DEVICES": "0"} | ordered, UUIDS[0]),
+        ({"CUDA_VISIBLE_DEVICES": "GPU-bb"}, UUIDS[1]),
+    ):
+        assert [gpu.uuid for gpu in visible_gpus(names)] == [expected]
+    assert len(visible_gpus({})) == 3
+
+
+def test_a_gpu_that_uses_the_machines_memory_is_a_gpu_like_any(driver: FakeDriver) -> None:
+    driver.unified = UUIDS[:1]
+    assert [gpu.memory_bytes for gpu in visible_gpus({})] == [None, 2**37, 2**37]
+    driver.processes = {UUIDS[0]: [(1, None)]}
+    assert [each.pid for each in occupants(UUIDS[0], frozenset())] == [1]
+    assert occupants(UUIDS[1], frozenset()) == ()
 
 
 @pytest.mark.parametrize(

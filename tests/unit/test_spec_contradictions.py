@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from study_texts import DATA, LR, OBJECTIVE, SEARCH, SPACE, TRAINING, changed, problems_of
+from study_texts import DATA, LR, MODEL, OBJECTIVE, SEARCH, SPACE, TRAINING, changed, problems_of
 
 CASES = {
     "a batch larger than the data": (
@@ -137,6 +137,13 @@ CASES = {
         "objective: {metric: val_accuracy, direction: maximize}\n",
         [
             "5: objective.metric val_accuracy needs validation images; add data.val_size",
+        ],
+    ),
+    "validation on none of the images": (
+        f"{DATA}{MODEL}{OBJECTIVE}",
+        "data: {name: digits, val_size: 0}\nobjective: {metric: val_loss, direction: minimize}\n",
+        [
+            "4: objective.metric val_loss needs validation images; raise data.val_size",
         ],
     ),
     "milestones beyond the last epoch": (

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from study_texts import LR, OPTIMIZER, SEARCH, SPACE, TRAINING, changed, problems_of
+from study_texts import LR, OPTIMIZER, SEARCH, SPACE, TRAINING, changed, load_text, problems_of
 
 CASES = {
     "a missing space": (
@@ -417,6 +417,22 @@ def test_each_fault_is_named_with_its_line_and_its_remedy(
 ) -> None:
     problems = problems_of(tmp_path, changed(old, new))
     assert problems == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "points"),
+    [
+        ("low: 0.8, high: 0.9, step: 0.1", [0.8, 0.9]),
+        ("low: 0.1, high: 0.3, step: 0.2", [0.1, 0.3]),
+        ("low: 0.7, high: 1.0, step: 0.3", [0.7, 1.0]),
+    ],
+)
+def test_a_step_as_wide_as_its_range_is_two_points(
+    tmp_path: Path, keys: str, points: list[float]
+) -> None:
+    spec = load_text(tmp_path, changed(LR, f"  lr: {{type: float, {keys}}}\n"))
+    (lr,) = (param for param in spec.space.params if param.name == "lr")
+    assert list(lr.alternatives[0].distribution.values()) == points
 
 
 def test_a_range_wider_than_a_float_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pickle
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -45,6 +45,16 @@ def test_arrays_become_tensors_and_numpys_numbers_pythons(tmp_path: Path) -> Non
     assert loaded.state["number"] == 0.5
 
 
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(4)[::-1], np.arange(4).astype(">i8"), np.eye(3)[:, ::-2], np.array(2.5)],
+    ids=["backwards", "other byte order", "both", "no dimension"],
+)
+def test_an_array_is_saved_however_it_lies_in_memory(tmp_path: Path, array: Any) -> None:
+    loaded = load_checkpoint(save_checkpoint(tmp_path / "a.pt", {"array": array}, 0, {}))
+    assert loaded.state["array"].tolist() == array.tolist()
+
+
 def test_a_state_may_be_nothing_but_a_number(tmp_path: Path) -> None:
     assert load_checkpoint(save_checkpoint(tmp_path / "a.pt", 7, 0, {})).state == 7
 
@@ -61,6 +71,8 @@ def test_metrics_that_are_not_finite_survive(tmp_path: Path) -> None:
         ({"a": {1, 2}}, "state['a'] is a set"),
         ({(1, 2): 3}, "state has a key (1, 2)"),
         ({"a": np.array([{}])}, "state['a'] is a ndarray"),
+        ({"a": np.zeros(2, np.longdouble)}, "state['a'] is of NumPy's type"),
+        ({"a": np.longdouble(2)}, "state['a'] is of NumPy's type"),
         ({"a": lambda: 0}, "state['a'] is a function"),
     ],
 )
@@ -73,11 +85,23 @@ def test_a_state_that_could_not_be_loaded_again_is_refused_by_name(
     assert list(tmp_path.iterdir()) == []
 
 
+class Pair(NamedTuple):
+    """What a user may keep two things in."""
+
+    left: int
+    right: Any
+
+
 def test_a_named_tuple_and_an_ordered_dict_are_saved_as_plain_ones(tmp_path: Path) -> None:
     shape = torch.zeros(2, 3).shape
-    state = {"shape": shape, "ordered": torch.nn.Linear(1, 1).state_dict()}
+    state = {
+        "shape": shape,
+        "pair": Pair(1, Pair(2, 3)),
+        "ordered": torch.nn.Linear(1, 1).state_dict(),
+    }
     loaded = load_checkpoint(save_checkpoint(tmp_path / "a.pt", state, 0, {}))
     assert tuple(loaded.state["shape"]) == (2, 3)
+    assert loaded.state["pair"] == (1, (2, 3))
     assert set(loaded.state["ordered"]) == {"weight", "bias"}
 
 

@@ -3,6 +3,7 @@
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,9 +11,7 @@ import torch
 from sweep.errors import DeviceError
 from sweep.training.device import check_device, versions
 from sweep.training.faults import is_device_fault, is_out_of_memory
-from sweep.training.memory import (
-    limit_memory,
-)
+from sweep.training.memory import free_memory, limit_memory, release_cache
 
 MIB = 2**20
 
@@ -85,6 +84,25 @@ def test_only_a_gpus_memory_can_be_limited() -> None:
         limit_memory("cpu", 2**30)
 
 
+@pytest.mark.parametrize("free", [free_memory, release_cache])
+def test_a_gpu_in_error_does_not_keep_a_worker_from_telling_why(
+    free: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", fail)
+    free("cuda:0")
+
+
+def test_a_limit_beyond_what_a_gpu_has_is_refused_in_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2**30, 2**34))
+    with pytest.raises(DeviceError, match=r"limit of 32\.0 GiB is more than .* has: 16\.0 GiB"):
+        limit_memory("cuda:0", 2**35)
+
+
 def test_memory_that_ran_out_is_told_from_other_faults() -> None:
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60)
@@ -101,6 +119,9 @@ def test_memory_that_ran_out_is_told_from_other_faults() -> None:
         (RuntimeError("CUDA error: unspecified launch failure"), True),
         (RuntimeError("CUDA error: uncorrectable ECC error encountered"), True),
         (RuntimeError("CUDA error: device-side assert triggered"), False),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"), False),
+        (RuntimeError("CUDA error: out of memory"), False),
+        (torch.OutOfMemoryError("CUDA error: out of memory"), False),
         (RuntimeError("shapes differ"), False),
         (ValueError("CUDA error: as somebody wrote"), False),
     ],

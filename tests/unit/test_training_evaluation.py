@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sweep.spec.recipe import DataSpec
+from sweep.training import evaluation
 from sweep.training.dataset import load_dataset
 from sweep.training.evaluation import NO_LABEL, evaluate, padded, recalibrate
 from sweep.training.resident import normalization_of
@@ -59,8 +60,34 @@ def test_statistics_are_those_of_all_images_evenly_weighted_also_in_small_chunks
     model = Seeing()
     recalibrate(model, data.calibration, normalization, torch.float32, 12)
     assert {shape[0] for shape in model.shapes} == {12}
-    mean = normalization.apply(data.calibration.pixels).mean((0, 2, 3))
-    torch.testing.assert_close(model.norm.running_mean, mean, atol=1e-5, rtol=1e-4)
+    images = normalization.apply(data.calibration.pixels)
+    torch.testing.assert_close(
+        model.norm.running_mean, images.mean((0, 2, 3)), atol=1e-5, rtol=1e-4
+    )
+    torch.testing.assert_close(model.norm.running_var, images.var((0, 2, 3)), atol=0, rtol=0.15)
+
+
+class Pooling(nn.Module):
+    """A network with BatchNorm behind its pooling, which sees one number of each image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pooled: Tensor = self.norm(x.mean((2, 3)))
+        return pooled
+
+
+def test_statistics_of_large_images_hold_how_the_images_differ(
+    data: Dataset, normalization: Normalization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "CHUNK_PIXELS", {"cpu": 64})  # a single image fills it
+    model = Pooling()
+    recalibrate(model, data.calibration, normalization, torch.float32)
+    means = normalization.apply(data.calibration.pixels).mean((2, 3))
+    torch.testing.assert_close(model.norm.running_mean, means.mean(0), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(model.norm.running_var, means.var(0), atol=0, rtol=0.2)
 
 
 def test_padded_chunks_are_of_one_shape_and_count_only_what_was_there(

@@ -1,16 +1,19 @@
 """The choice of precision on a CPU: what it asks, what it measures, and that it is kept."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from sweep.spec.recipe import DataSpec, ModelSpec
+from sweep.spec.recipe import DataSpec, ModelSpec, RecipeSpec
 from sweep.spec.training import settle_precision
 from sweep.training.dataset import load_dataset
+from sweep.training.preparation import choices
 from sweep.training.probe import CPU, cpu_precision, fast_bf16_units, faster
 from sweep.training.remembered import FILE, cache_folder, remembered
 
@@ -123,6 +126,17 @@ def test_the_cache_is_where_users_keep_what_can_be_made_anew(
     assert cache_folder() == Path.home() / ".cache" / "sweep"
 
 
+def test_what_could_not_be_kept_leaves_nothing_behind(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert remembered({"what": "it"}, lambda: "measured") == "measured"
+    assert [path.name for path in cache.parent.iterdir()] == [f".{FILE}.lock"]
+
+
 @needs_units
 def test_a_choice_is_made_once_and_then_kept(cache: Path) -> None:
     data = load_dataset(DIGITS, CPU)
@@ -148,7 +162,22 @@ def test_a_network_that_cannot_be_built_or_run_is_left_at_fp32(tmp_path: Path) -
 
 def test_auto_is_what_the_study_was_begun_with() -> None:
     auto = {"lr": 0.1, "precision": "auto"}
-    assert settle_precision(auto, {"cpu_precision": "bf16"}) == {"lr": 0.1, "precision": "bf16"}
-    assert settle_precision(auto, {"torch": "2"}) == {"lr": 0.1, "precision": "fp32"}
-    for given in ({"precision": "fp16"}, {"lr": 0.1}):
-        assert settle_precision(given, {"cpu_precision": "bf16"}) == given
+    versions = {"cpu_precision": "bf16", "gpu_precision": "fp16"}
+    settled = {"cpu": "bf16", "GPU-aaaa": "fp16", "GPU-aaaa,GPU-bbbb": "fp16"}
+    for device, precision in settled.items():
+        assert settle_precision(auto, versions, device) == {"lr": 0.1, "precision": precision}
+    for device, precision in {"cpu": "fp32", "GPU-aaaa": "auto"}.items():
+        elsewhere = {"torch": "2"}
+        assert settle_precision(auto, elsewhere, device) == {"lr": 0.1, "precision": precision}
+    for given in ({"precision": "fp32"}, {"lr": 0.1}):
+        assert settle_precision(given, versions, "GPU-aaaa") == given
+
+
+@pytest.mark.parametrize(("has_bf16", "expected"), [(True, "bf16"), (False, "fp16")])
+def test_what_auto_means_on_the_first_gpu_is_kept_for_the_study(
+    has_bf16: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_bf16)
+    recipe = RecipeSpec(data=DIGITS, model=ModelSpec(width=4))
+    assert choices(recipe, "cuda:0") == {"gpu_precision": expected}
+    assert choices(RecipeSpec(train="mine:train"), "cuda:0") == {}
