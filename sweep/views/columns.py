@@ -144,7 +144,12 @@ BY: Columns = (
         Kind.ACCURACY,
         "standard deviation between the complete trials (n - 1); empty for one",
     ),
-    _column("best_test_accuracy", Kind.ACCURACY, "test_accuracy of best_trial"),
+    _column(
+        "best_test_accuracy",
+        Kind.ACCURACY,
+        "test_accuracy of best_trial: at its last epoch, while in the table of trials this name "
+        "is the highest of all epochs",
+    ),
     _column("best_trial", Kind.WHOLE, "the complete trial with the best objective"),
     _column("cost", Kind.MONEY, "sum over the trials"),
 )
