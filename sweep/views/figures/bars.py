@@ -124,9 +124,15 @@ def _in_use(series: TimelineSeries, size_s: float) -> Any:
         fill="tozeroy",
         fillcolor="rgba(0, 114, 178, 0.25)",
         showlegend=False,
-        hovertemplate=f"%{{y}} of {len(series.lanes)} slots in use",
+        hovertemplate=_told_in_use(series),
         hoverlabel={"namelength": 0},
     )
+
+
+def _told_in_use(series: TimelineSeries) -> str:
+    if series.used is None:
+        return "%{y} slots in use by these trials"
+    return f"%{{y}} of {len(series.lanes)} slots in use"
 
 
 def _lane_names(lanes: Sequence[Lane]) -> list[str]:
@@ -138,6 +144,7 @@ def _lane_names(lanes: Sequence[Lane]) -> list[str]:
         short = {device: device for device in devices}
     return [
         text(f"{lane.host} " if len(hosts) > 1 else "")
-        + f"{text(short[lane.device])}, {100 * lane.used:.0f}% used"
+        + text(short[lane.device])
+        + ("" if lane.used is None else f", {100 * lane.used:.0f}% used")
         for lane in lanes
     ]

@@ -13,13 +13,14 @@ from sweep.views.figures.style import (
     label,
     markers,
     on_screen,
+    param_label,
     plain,
     rounded,
+    shown_place,
     styled,
     text,
     unit,
 )
-from sweep.views.series.axis import Axis
 from sweep.views.series.contour import ContourSeries
 from sweep.views.series.param_scatter import ScatterSeries
 
@@ -84,16 +85,12 @@ def _points(series: ContourSeries) -> Any:
         name="complete",
         marker={"size": 8, "color": "white", "line": {"color": "#404040", "width": 1.5}},
         hovertemplate="trial %{customdata[0]}"
-        f"<br>{plain(series.x_axis.param)} %{{customdata[2]}}"
-        f"<br>{plain(series.y_axis.param)} %{{customdata[3]}}"
+        f"<br>{param_label(series.x_axis.param)} %{{customdata[2]}}"
+        f"<br>{param_label(series.y_axis.param)} %{{customdata[3]}}"
         f"<br>{plain(metric)} %{{customdata[1]:.5~g}}{unit(metric)}",
         hoverlabel={"namelength": 0, "bordercolor": GREY},
     )
 
 
 def _labels(series: ContourSeries, x: float, y: float) -> list[str]:
-    return [_shown(series.x_axis, x), _shown(series.y_axis, y)]
-
-
-def _shown(axis: Axis, place: float) -> str:
-    return text(axis.labels[int(place)]) if axis.is_even else f"{place:.4g}"
+    return [shown_place(series.x_axis, x), shown_place(series.y_axis, y)]
