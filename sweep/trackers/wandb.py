@@ -38,6 +38,7 @@ class Wandb:
 
     def _begin(self, trial: int, params: Any) -> Any:
         self._folder.mkdir(parents=True, exist_ok=True)
+        mode: Any = os.environ.get("WANDB_MODE", "offline")
         return wandb.init(
             project=self._study,
             id=f"trial-{trial}",
@@ -45,7 +46,7 @@ class Wandb:
             name=f"trial {trial}",
             config=dict(params),
             dir=str(self._folder),
-            mode=os.environ.get("WANDB_MODE", "offline"),
+            mode=mode,
             reinit="create_new",
             settings=wandb.Settings(silent=True, console="off"),
         )
