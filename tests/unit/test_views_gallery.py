@@ -123,6 +123,12 @@ def test_a_state_of_the_timeline_has_a_pattern_of_its_own() -> None:
     assert len({color for color, _ in patterns}) == len({shape for _, shape in patterns}) == 3
 
 
+def test_a_bar_of_the_timeline_tells_how_long_its_attempt_took() -> None:
+    (bar,) = (t for t in drawn("timeline", conditional()).figure.data if t.type == "bar")
+    assert "for %{customdata[2]:.4~g} min" in bar.hovertemplate
+    assert [told[2] for told in bar.customdata] == list(bar.x)
+
+
 @pytest.mark.parametrize("kind", GALLERY, ids=NAMES)
 def test_a_point_names_its_trial_first(kind: FigureKind) -> None:
     numbers = set()

@@ -97,14 +97,17 @@ def _bars(bars: list[Bar], ending: str, size_s: float, unit: str, edge: float) -
         orientation="h",
         width=0.7,
         name=ending,
-        customdata=[[bar.first_trial, _told(bar)] for bar in bars],
+        customdata=[
+            [bar.first_trial, _told(bar), rounded((bar.end_s - bar.start_s) / size_s)]
+            for bar in bars
+        ],
         marker={
             "color": color,
             "pattern": {"shape": pattern, "size": 5},
             "line": {"color": "rgba(255, 255, 255, 0.8)", "width": edge},
         },
         hovertemplate=f"%{{customdata[1]}}, {ending}<br>from %{{base:.4~g}} {unit}, "
-        f"for %{{value:.4~g}} {unit}",
+        f"for %{{customdata[2]:.4~g}} {unit}",  # a bar's value is its end
         hoverlabel={"namelength": 0},
     )
 
