@@ -239,7 +239,8 @@ _OF_OBJECTIVE = ("value", "value_std", "best_value")
 
 
 def kind_of_column(name: str) -> Kind:
-    """What the cells of any table's column are; a param's or another metric's are numbers."""
+    """What the cells of any table's column are; another metric's by its name, a param's are not
+    known here."""
     return _KINDS.get(name, kind_of_metric(name))
 
 

@@ -141,7 +141,7 @@ def label_of(value: ParamValue) -> str:
 
 
 def _is_ambiguous(text: str) -> bool:
-    if text in (UNSET, OTHER, "true", "false") or text.startswith("'"):
+    if text in ("", UNSET, OTHER, "true", "false") or text.startswith("'"):
         return True
     try:
         float(text)
