@@ -241,6 +241,16 @@ def test_ticks_of_parallel_coordinates_differ_on_a_short_axis() -> None:
     assert (shown[0], shown[-1]) == ("1000", "1024")
 
 
+@pytest.mark.parametrize("name", ["lr", "contour"])
+def test_params_that_differ_in_their_last_digits_have_places_of_their_own(name: str) -> None:
+    builder = SnapshotBuilder(make_spec({"units": [1], "kind": ["a", "b"]}))
+    for index in range(25):
+        builder.complete(0.5, units=1_000_000 + index, kind="ab"[index % 2])
+    traces = drawn(name, builder.build()).figure.data
+    xs = {x for trace in traces if trace.type == "scatter" for x in trace.x}
+    assert xs == set(range(1_000_000, 1_000_025))
+
+
 def test_a_metric_is_escaped_once() -> None:
     spec = make_spec({"lr": [0.1, 0.2]}, metric="a&b")
     snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.6, lr=0.2).build()

@@ -105,6 +105,7 @@ def test_a_text_that_could_be_another_value_is_quoted() -> None:
         *("1", "'1'", "true", "'true'", "'other'", "'not set'", "''1''", "a"),
     ]
     assert even_axis("x", [1, "1", True, "true"]).place("1") == 2
+    assert len({label_of(value) for value in ("a\nb", "a\\nb", "'a\\nb'")}) == 3
 
 
 def test_the_middle_of_an_axis_is_the_place_of_what_stands_alone() -> None:

@@ -14,6 +14,7 @@ from sweep.views.figures.style import (
     markers,
     on_screen,
     param_label,
+    placed,
     plain,
     rounded,
     shown_place,
@@ -56,8 +57,8 @@ def contour_figure(series: ContourSeries) -> go.Figure:
 def _surface(series: ContourSeries) -> Any:
     kind = go.Heatmap if series.y_axis.is_even else go.Contour
     trace = kind(
-        x=[rounded(x) for x in series.xs],
-        y=[rounded(y) for y in series.ys],
+        x=[placed(series.x_axis, x) for x in series.xs],
+        y=[placed(series.y_axis, y) for y in series.ys],
         z=[
             [None if z is None else rounded(on_screen(series.metric, z)) for z in line]
             for line in series.surface
@@ -75,8 +76,8 @@ def _surface(series: ContourSeries) -> Any:
 def _points(series: ContourSeries) -> Any:
     metric = series.metric
     return go.Scatter(
-        x=[rounded(point.x) for point in series.points],
-        y=[rounded(point.y) for point in series.points],
+        x=[placed(series.x_axis, point.x) for point in series.points],
+        y=[placed(series.y_axis, point.y) for point in series.points],
         customdata=[
             [point.trial, rounded(on_screen(metric, value)), *_labels(series, point.x, point.y)]
             for point, value in zip(series.points, series.values, strict=True)

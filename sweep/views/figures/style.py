@@ -93,7 +93,7 @@ def markers(
     size, opacity = _weight(len(points))
     return go.Scatter(
         x=[
-            rounded(point.x + _aside(axis, point.trial, len(points)))
+            placed(axis, point.x + _aside(axis, point.trial, len(points)))
             if axis is not None
             else rounded(on_screen(x_name, point.x))
             for point in points
@@ -189,6 +189,11 @@ def on_screen(measure: str, value: float) -> float:
 def rounded(value: float) -> float:
     """Six digits: more than a screen shows, and a third of the bytes."""
     return float(f"{value:.6g}")
+
+
+def placed(axis: Axis, place: float) -> float:
+    """The place with as many digits as tell two apart, also on an axis whose ends are near."""
+    return rounded(place) if axis.is_even else float(f"{place:.12g}")
 
 
 def unit(measure: str, currency: str | None = None) -> str:

@@ -132,7 +132,8 @@ def label_of(value: ParamValue) -> str:
     Text that could be taken for something else, such as a number, stands in quotes.
     """
     if isinstance(value, str):
-        return f"'{value}'" if _is_ambiguous(value) else one_line(value)
+        shown = one_line(value)
+        return f"'{shown}'" if shown != value or _is_ambiguous(value) else shown
     if isinstance(value, bool):
         return show_param(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
