@@ -33,10 +33,15 @@ def found_best(snapshot: Snapshot, rank: str, top: int) -> list[TrialRow]:
     if not rows:
         name = one_line(snapshot.study.name)
         raise NoneCompleteError(
-            f"study {name} has no complete trial yet; look with: sweep status "
+            f"study {name} has {_none(snapshot)}; look with: sweep status "
             f"{study_flag(snapshot.study.name)}"
         )
     return rows
+
+
+def _none(snapshot: Snapshot) -> str:
+    is_any = any(trial.state is TrialState.COMPLETE for trial in snapshot.trials)
+    return "no complete trial that counts" if is_any else "no complete trial yet"
 
 
 def notes(snapshot: Snapshot) -> list[str]:
@@ -50,15 +55,14 @@ def best_text(snapshot: Snapshot, rows: Sequence[TrialRow], form: str, width: in
     """The rows in the format."""
     if form == "yaml":
         return "---\n".join(_yaml(snapshot, row) for row in rows)
-    from sweep.views.columns import objective_kinds
     from sweep.views.formats import to_json
-    from sweep.views.tables import param_names, rows_table
+    from sweep.views.tables import param_names, rows_table, shown_kinds
     from sweep.views.text_table import to_text
 
     frame = rows_table(rows, param_names([snapshot]))
     if form == "json":
         return to_json(frame)
-    return to_text(frame.drop(columns="state"), width, objective_kinds([snapshot.study.metric]))
+    return to_text(frame.drop(columns="state"), width, shown_kinds([snapshot]))
 
 
 def _yaml(snapshot: Snapshot, row: TrialRow) -> str:

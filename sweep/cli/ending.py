@@ -11,7 +11,7 @@ from sweep.cli.studies import study_flag
 from sweep.records import Snapshot, TrialState
 from sweep.spec.study import StudySpec
 from sweep.store.url import default_url, hide_password
-from sweep.views.best import best
+from sweep.views.best import best, why_none
 from sweep.views.display import one_line, show_count, show_metric, show_param
 from sweep.views.rows import TrialRow
 
@@ -24,9 +24,16 @@ def ending_text(snapshot: Snapshot, storage: str | None) -> str:
     if found:
         lines = [*_best_lines(found[0], snapshot), "", *_next_lines(snapshot, study, place)]
     else:
-        lines = ["no trial is complete: there is no best one", *_why_lines(snapshot, study, place)]
+        lines = [f"{_why_none(snapshot)}: there is no best one"]
+        lines += _why_lines(snapshot, study, place)
     lines += _waiting_lines(snapshot)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _why_none(snapshot: Snapshot) -> str:
+    complete = sum(trial.state is TrialState.COMPLETE for trial in snapshot.trials)
+    excluded = sum(trial.excluded for trial in snapshot.trials)
+    return why_none(complete, excluded).removesuffix(" yet")
 
 
 def program() -> str:

@@ -11,15 +11,15 @@ from sweep.errors import UsageError
 from sweep.records import Snapshot
 from sweep.spec.log_reader import LOGS
 from sweep.views.by_table import by_table
-from sweep.views.columns import objective_kinds
 from sweep.views.comparison import controlled
 from sweep.views.display import one_line
 from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
 from sweep.views.latex import to_tex
 from sweep.views.plan import plan_of
-from sweep.views.rows import trial_rows
+from sweep.views.rows import compared, trial_rows
 from sweep.views.selection import table_of, with_columns
 from sweep.views.sharing import unequal_sharing
+from sweep.views.tables import shown_kinds
 from sweep.views.text_table import to_text
 from sweep.views.workbook import to_xlsx
 
@@ -107,7 +107,7 @@ def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> b
         _judge(snapshots, flags.by)
     if flags.columns is not None:
         frame = with_columns(frame, [name.strip() for name in flags.columns.split(",")])
-    kinds = objective_kinds(snapshot.study.metric for snapshot in snapshots)
+    kinds = {} if flags.table == "epochs" else shown_kinds(snapshots)
     match flags.form:
         case "csv":
             return to_csv_with_bom(frame) if flags.bom else to_csv(frame)
@@ -138,5 +138,5 @@ def _judge(snapshots: Sequence[Snapshot], param: str) -> None:
         if param in plan_of(snapshot).params:
             sentence = controlled(snapshot, param).sentence
             tell(f"{one_line(snapshot.study.name)}: {sentence}")
-            if warning := unequal_sharing(trial_rows(snapshot)):
+            if warning := unequal_sharing(compared(trial_rows(snapshot))):
                 tell(f"{one_line(snapshot.study.name)}: {warning}")

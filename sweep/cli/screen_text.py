@@ -9,6 +9,7 @@ from sweep.cli.progress import bar
 from sweep.fleet.slots import Slot
 from sweep.records import TrialState
 from sweep.sizes import show_size
+from sweep.views.best import why_none
 from sweep.views.columns import is_accuracy
 from sweep.views.display import (
     one_line,
@@ -104,7 +105,8 @@ def _times(board: Board, now_s: float) -> str:
 def _best(board: Board) -> str:
     best = board.best
     if best is None:
-        return "best: no trial is complete yet"
+        num_excluded = sum(trial.excluded for trial in board.trials.values())
+        return f"best: {why_none(board.counts[TrialState.COMPLETE], num_excluded)}"
     value = show_metric(board.study.metric, best.value)
     return f"best {value} in trial {best.number}: {show_params(best.params)}"
 

@@ -8,6 +8,7 @@ from typing import Any
 from sweep.cli.grid import facts_text, grid
 from sweep.cli.studies import Standing
 from sweep.records import Lease, Trial, TrialState
+from sweep.views.best import why_none
 from sweep.views.display import (
     one_line,
     shorten,
@@ -56,7 +57,8 @@ def _facts(summary: Summary, lease: Lease | None) -> Iterator[tuple[str, str]]:
     yield "trials", f"{_finished(summary)} finished: {_counts(summary, lease)}"
     yield "elapsed", _spent(summary)
     if summary.best is None:
-        yield "best", "no trial is complete yet"
+        complete = summary.counts[TrialState.COMPLETE]
+        yield "best", why_none(complete, len(summary.excluded))
     else:
         value = show_metric(summary.metric, summary.best.value)
         yield "best", f"trial {summary.best.number}, {metric} {value}"

@@ -88,8 +88,13 @@ def _has_shown(environ: "WSGIEnvironment", token: Token) -> bool:
 
 
 def _cookie_name(environ: "WSGIEnvironment") -> str:
-    """Cookies know no ports: two dashboards on one machine must not take each other's."""
-    return f"sweep-{environ.get('SERVER_PORT', '')}"
+    """Cookies know no ports: two dashboards under one name must not take each other's.
+
+    The port is the one that the browser asked, which through a tunnel is not the server's own.
+    """
+    asked = environ.get("HTTP_HOST", "").rpartition("]")[2].rpartition(":")[2]
+    is_port = asked.isascii() and asked.isdecimal()
+    return f"sweep-{asked if is_port else environ.get('SERVER_PORT', '')}"
 
 
 def _send_on(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 COMPARE = "compare"
 _PARTS = ("state.json", "overview", "tables", "export.csv")
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,14 +39,22 @@ def segments(environ: "WSGIEnvironment") -> list[str]:
     """The parts of the path that was asked for, each decoded after it was split off.
 
     A server that does not hand on the path as it was sent leaves only the decoded one. Raises
-    NotFoundError for what is no UTF-8.
+    NotFoundError for what is no path, or no UTF-8.
     """
     raw = environ.get("REQUEST_URI")
-    path = urlsplit(raw).path if raw else quote(environ["PATH_INFO"], encoding="latin-1")
     try:
-        return [unquote(each, errors="strict") for each in path.split("/")[1:]]
-    except UnicodeDecodeError as error:
+        path = urlsplit(raw).path if raw else quote(environ["PATH_INFO"], encoding="latin-1")
+        parts = [unquote(each, errors="strict") for each in path.split("/")[1:]]
+    except ValueError as error:
         raise NotFoundError("there is no such page") from error
+    if not parts:
+        raise NotFoundError("there is no such page")
+    return parts
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a whole number of at most nine digits."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def study_address(parts: list[str]) -> StudyAddress:
@@ -54,7 +62,7 @@ def study_address(parts: list[str]) -> StudyAddress:
     match parts:
         case [*name, "figures", figure] if name:
             return StudyAddress(study=_name(name), figure=figure)
-        case [*name, "trials", trial] if name and _NUMBER.fullmatch(trial):
+        case [*name, "trials", trial] if name and is_number(trial):
             return StudyAddress(study=_name(name), trial=int(trial))
         case [*name, "trials", trial, "detail" | "log" as part] if name and _NUMBER.fullmatch(
             trial

@@ -1,14 +1,15 @@
 """Cache: studies as the pages need them, read again only where something has changed.
 
-A glance is what the store says without the epochs of finished trials; a view has these too, and
-every trial measured. Of a view that is older only the changed trials are read: 10,000 trials of
+A standing is the little that the list of studies shows, and is kept of as good as all. A glance
+is what the store says without the epochs of finished trials; a view has these too, and every
+trial measured. Of a view that is older only the changed trials are read: 10,000 trials of
 30 epochs take seconds to read at first, and a fraction of one after that.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -20,6 +21,7 @@ from sweep.views.plan import plan_of
 from sweep.views.rows import TrialRow, attempts_by_trial, epochs_by_trial, row_of
 from sweep.views.summary import Summary, summary_of
 
+MAX_STANDINGS = 5_000
 MAX_GLANCES = 50
 MAX_VIEWS = 3
 
@@ -27,20 +29,23 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Glance:
-    """A study at one moment, without the epochs of finished trials.
+class Standing:
+    """Where a study stands at one moment.
 
     `version` differs once anything has changed, who leads it included.
     """
 
     version: str
-    outline: Outline
+    study: Study
     summary: Summary
     lease: Lease | None
 
-    @property
-    def study(self) -> Study:
-        return self.outline.study
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Glance(Standing):
+    """A study at one moment, without the epochs of finished trials."""
+
+    outline: Outline
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,9 +93,10 @@ class Recent(Generic[T]):
 
 
 class StudyCache:
-    """Glances and views of the studies of one store; each is made by one thread at a time."""
+    """The studies of one store; of each, one thread at a time makes a standing, glance or view."""
 
     def __init__(self) -> None:
+        self._standings: Recent[Standing] = Recent(MAX_STANDINGS)
         self._glances: Recent[Glance] = Recent(MAX_GLANCES)
         self._views: Recent[View] = Recent(MAX_VIEWS)
         self._locks: dict[tuple[str, int], threading.Lock] = {}
@@ -100,6 +106,19 @@ class StudyCache:
         """A text that differs once the study has changed, or its leader."""
         return _version(store, study, living_lease(store, study))
 
+    def standing(self, store: Store, study: Study) -> Standing:
+        """Where the study stands now."""
+        with self._lock_for("standing", study):
+            known = self._standings.get(study.id)
+            is_still = known is not None and known.lease is None
+            if known is not None and is_still and known.version == self.version(store, study):
+                return known
+            now = self.glance(store, study)
+            standing = Standing(
+                version=now.version, study=now.study, summary=now.summary, lease=now.lease
+            )
+            return self._standings.put(study.id, standing)
+
     def glance(self, store: Store, study: Study) -> Glance:
         """The study now, without the epochs of finished trials."""
         with self._lock_for("glance", study):
@@ -107,7 +126,7 @@ class StudyCache:
             version = _version(store, study, lease)
             known = self._glances.get(study.id)
             if known is not None and known.version == version:
-                return known
+                return known if lease is None else _counted_on(known)
             return self._glances.put(study.id, _glance(store, study, version, lease))
 
     def view(self, store: Store, study: Study) -> View:
@@ -132,7 +151,18 @@ def _version(store: Store, study: Study, lease: Lease | None) -> str:
 def _glance(store: Store, study: Study, version: str, lease: Lease | None) -> Glance:
     outline = store.outline(study.id)
     now = None if lease is None else clock.utc_now()
-    return Glance(version=version, outline=outline, summary=summary_of(outline, now), lease=lease)
+    return Glance(
+        version=version,
+        study=outline.study,
+        outline=outline,
+        summary=summary_of(outline, now),
+        lease=lease,
+    )
+
+
+def _counted_on(glance: Glance) -> Glance:
+    """The glance with the time and money that have gone by since."""
+    return replace(glance, summary=summary_of(glance.outline, clock.utc_now()))
 
 
 def _view(store: Store, glance: Glance, known: View | None) -> View:

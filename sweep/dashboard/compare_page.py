@@ -1,5 +1,7 @@
 """Compare page: one study with its figures, tables by each param, and trials."""
 
+from collections.abc import Mapping
+
 from sweep.dashboard.address import study_path, trial_path
 from sweep.dashboard.answer import Answer
 from sweep.dashboard.assets import PLOTLY, asset_path
@@ -12,11 +14,12 @@ from sweep.dashboard.overview import overview_markup
 from sweep.dashboard.trials_table import Order, trials_markup
 from sweep.records import Study
 from sweep.views.chapter import Table
-from sweep.views.columns import objective_kinds
+from sweep.views.columns import Kind
 from sweep.views.display import one_line, shorten
 from sweep.views.gallery import GALLERY
 from sweep.views.markup import Markup, element, joined
 from sweep.views.table_markup import table_markup
+from sweep.views.tables import shown_kinds
 
 _HALVES = ("lr", "optimizer", "curves", "history", "importance", "contour")
 _MAX_NAME = 120
@@ -72,21 +75,22 @@ def _downloads(name: str, optuna_id: int | None) -> Markup:
 def tables_markup(part: Part, order: Order) -> Markup:
     """The tables by each param, then the trials, all of what the filter leaves."""
     study = part.snapshot.study
+    kinds = shown_kinds([part.snapshot])
     return joined(
         [
-            *(_table(study, table) for table in part.by_param),
+            *(_table(study, table, kinds) for table in part.by_param),
             element("h2", "Trials", id="trials"),
-            trials_markup(study, part.trials, order),
+            trials_markup(study, part.trials, kinds, order),
         ]
     )
 
 
-def _table(study: Study, table: Table) -> Markup:
+def _table(study: Study, table: Table, kinds: Mapping[str, Kind]) -> Markup:
     links = {"best_trial": lambda cell: trial_path(study.name, cell)}
     return joined(
         [
             element("h2", table.title),
             element("p", table.note, class_="soft"),
-            table_markup(table.frame, objective_kinds([study.metric]), links=links),
+            table_markup(table.frame, kinds, links=links),
         ]
     )

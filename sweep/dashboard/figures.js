@@ -6,6 +6,7 @@
   const figures = [...document.querySelectorAll("[data-figure]")];
   const inSight = new Set();
   const stale = new Set(figures);
+  const followed = new WeakSet(); // the plots whose points lead to their trials
   let isBusy = false;
 
   function words(figure, drawn) {
@@ -29,15 +30,16 @@
       const drawn = JSON.parse(await text(joined(figure.dataset.figure, filter())));
       words(figure, drawn);
       if (drawn.reason) {
-        Plotly.purge(plot);
+        Plotly.purge(plot); // with what listens to it
+        followed.delete(plot);
         return;
       }
       const { data, layout } = drawn.figure;
       plot.style.height = `${layout.height}px`;
       plot.style.minHeight = "0";
-      const isFirst = !plot.classList.contains("js-plotly-plot");
       await Plotly.react(plot, data, { ...layout, uirevision: "kept" }, drawn.config);
-      if (isFirst) plot.on("plotly_click", follow);
+      if (!followed.has(plot)) plot.on("plotly_click", follow);
+      followed.add(plot);
     } catch (error) {
       words(figure, { title: figure.querySelector("strong").textContent.replace(/\. $/, ""), reason: error.message });
     } finally {

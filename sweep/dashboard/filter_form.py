@@ -1,22 +1,39 @@
 """Filter form: what a person presses to see only some of the trials."""
 
 from collections.abc import Iterable
+from math import inf, isinf
 
-from sweep.dashboard.filters import PREFIX, STATE, TRIAL, Choice, Filter, Option, Range
+from sweep.dashboard.filters import (
+    PREFIX,
+    STATE,
+    TRIAL,
+    Choice,
+    Ends,
+    Filter,
+    Option,
+    Range,
+    ends_of,
+)
 from sweep.records import TrialState
-from sweep.views.display import one_line, shorten, show_number
+from sweep.views.display import one_line, shorten, show_param
 from sweep.views.markup import Markup, element, void
 
 _SHORT = 24
 
 
 def form_markup(options: Iterable[Option], chosen: Filter) -> Markup:
-    """A row for the states and one for each param that differs; nothing pressed is no filter."""
+    """A row for the states and one for each param that differs; nothing pressed is no filter.
+
+    All that is chosen stands in the form, also what it offers to nobody: what it does not hold
+    would be lost from the page's address.
+    """
     states = [
         _chip(STATE, state.value, state.value, is_on=state in chosen.states)
         for state in TrialState
     ]
-    rows = [_row("state", states), *(_option(option, chosen) for option in options)]
+    offered = {option.param: option for option in options}
+    params = dict.fromkeys((*offered, *sorted(chosen.words)))
+    rows = [_row("state", states), *(_param(name, offered.get(name), chosen) for name in params)]
     kept = [
         void("input", type="hidden", name=TRIAL, value=str(number))
         for number in sorted(chosen.trials)
@@ -25,14 +42,20 @@ def form_markup(options: Iterable[Option], chosen: Filter) -> Markup:
     return element("form", *rows, *kept, clear, id="filter", autocomplete="off")
 
 
-def _option(option: Option, chosen: Filter) -> Markup:
-    name = f"{PREFIX}{option.param}"
-    title = one_line(option.param)
+def _param(param: str, option: Option | None, chosen: Filter) -> Markup:
+    """What is offered of a param, then a pressed chip for each choice that is not among it."""
+    name = f"{PREFIX}{param}"
+    words = sorted(chosen.words.get(param, ()))
+    controls: list[Markup] = []
     if isinstance(option, Choice):
-        on = chosen.labels.get(option.param, frozenset())
-        chips = [_chip(name, label, label, is_on=label in on) for label in option.labels]
-        return _row(title, chips)
-    return _row(title, _ends(option, name, chosen))
+        controls = [_chip(name, label, label, is_on=label in words) for label in option.labels]
+        words = [word for word in words if word not in option.labels]
+    elif option is not None:
+        typed = next(((word, ends) for word in words if (ends := ends_of(word))), None)
+        controls = _ends(option, name, typed[1] if typed else None)
+        words = [word for word in words if typed is None or word != typed[0]]
+    chips = [_chip(name, word, one_line(word), is_on=True) for word in words]
+    return _row(one_line(param), [*controls, *chips])
 
 
 def _row(title: str, content: Iterable[Markup]) -> Markup:
@@ -48,11 +71,9 @@ def _chip(name: str, value: str, label: str, *, is_on: bool) -> Markup:
     )
 
 
-def _ends(option: Range, name: str, chosen: Filter) -> list[Markup]:
+def _ends(option: Range, name: str, chosen: Ends | None) -> list[Markup]:
     """Two inputs whose texts the page joins to one range."""
-    ends = chosen.ranges.get(option.param)
-    shown = ["" if ends is None or abs(end) == float("inf") else repr(end) for end in ends or ()]
-    values = shown or ["", ""]
+    values = ["" if isinf(end) else repr(end) for end in chosen or (-inf, inf)]
     return [
         void(
             "input",
@@ -60,7 +81,7 @@ def _ends(option: Range, name: str, chosen: Filter) -> list[Markup]:
             inputmode="decimal",
             data_range=name,
             value=value,
-            placeholder=show_number(bound),
+            placeholder=show_param(bound),
             aria_label=f"{one_line(option.param)} {word}",
         )
         for value, bound, word in zip(

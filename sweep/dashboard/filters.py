@@ -43,19 +43,21 @@ class Range:
 
 
 Option = Choice | Range
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filter:
-    """States, trials by number, and for each param labels or ends (inclusive).
+    """States, trials by number, and for each param the words that were asked for.
 
+    A word is the label of a value; one that reads as a range has ends (inclusive) in `ranges` too.
     What is not named is not asked.
     """
 
     states: frozenset[TrialState]
     trials: frozenset[int]
-    labels: Mapping[str, frozenset[str]]
-    ranges: Mapping[str, tuple[float, float]]
+    words: Mapping[str, frozenset[str]]
+    ranges: Mapping[str, frozenset[Ends]]
 
     @property
     def key(self) -> object:
@@ -63,13 +65,12 @@ class Filter:
         return (
             self.states,
             self.trials,
-            tuple(sorted(self.labels.items())),
-            tuple(sorted(self.ranges.items())),
+            tuple((name, self.words[name]) for name in sorted(self.words)),
         )
 
     @property
     def is_empty(self) -> bool:
-        return not (self.states or self.trials or self.labels or self.ranges)
+        return not (self.states or self.trials or self.words)
 
     def takes(self, trial: Trial) -> bool:
         """Whether the trial is looked at."""
@@ -77,13 +78,17 @@ class Filter:
             return False
         if self.trials and trial.number not in self.trials:
             return False
-        if any(_label(trial, name) not in labels for name, labels in self.labels.items()):
-            return False
-        return all(_is_in(trial.params.get(name), ends) for name, ends in self.ranges.items())
+        return all(self._takes(trial, name) for name in self.words)
+
+    def _takes(self, trial: Trial, name: str) -> bool:
+        value = trial.params.get(name)
+        is_named = _label(trial, name) in self.words[name]
+        return is_named or any(_is_in(value, ends) for ends in self.ranges.get(name, ()))
 
 
 def options_of(outline: Outline) -> list[Option]:
-    """What the trials of a study can be filtered by: each param that differs between them."""
+    """What the trials of a study can be filtered by: each param that differs between them, but
+    for one of too many labels."""
     found: list[Option] = []
     for name in plan_of(outline).params:
         labels = {_label(trial, name): trial.params.get(name) for trial in outline.trials}
@@ -98,23 +103,20 @@ def options_of(outline: Outline) -> list[Option]:
 
 def filter_of(query: Mapping[str, Sequence[str]], params: Sequence[str]) -> Filter:
     """The filter that a query asks for. Raises UsageError for a state or param there is not."""
-    labels: dict[str, frozenset[str]] = {}
-    ranges: dict[str, tuple[float, float]] = {}
+    words: dict[str, frozenset[str]] = {}
+    ranges: dict[str, frozenset[Ends]] = {}
     for key, values in query.items():
         if not key.startswith(PREFIX):
             continue
         name = key.removeprefix(PREFIX)
         if name not in params:
             raise UsageError(f"no param {one_line(name)!r} is searched here; {hint(name, params)}")
-        ends = _ends(values[0]) if len(values) == 1 else None
-        if ends is None:
-            labels[name] = frozenset(values)
-        else:
-            ranges[name] = ends
+        words[name] = frozenset(values)
+        ranges[name] = frozenset(ends for value in values if (ends := ends_of(value)))
     return Filter(
         states=frozenset(_state(word) for word in query.get(STATE, ())),
         trials=frozenset(_trial(word) for word in query.get(TRIAL, ())),
-        labels=labels,
+        words=words,
         ranges=ranges,
     )
 
@@ -163,10 +165,10 @@ def _trial(word: str) -> int:
     return int(word)
 
 
-def _ends(text: str) -> tuple[float, float] | None:
+def ends_of(text: str) -> Ends | None:
     """Two ends such as 0.1..1, either of which may be absent; None for what is no range."""
     low, mark, high = text.partition(_TO)
-    if not mark:
+    if not mark or not (low or high):
         return None
     try:
         ends = float(low or -math.inf), float(high or math.inf)
@@ -175,7 +177,7 @@ def _ends(text: str) -> tuple[float, float] | None:
     return None if any(map(math.isnan, ends)) else ends
 
 
-def _is_in(value: ParamValue | None, ends: tuple[float, float]) -> bool:
+def _is_in(value: ParamValue | None, ends: Ends) -> bool:
     if value is None or isinstance(value, str | bool):
         return False
     return ends[0] <= value <= ends[1]

@@ -1,10 +1,10 @@
 """Library: the studies behind the pages: looked up by name, filtered, and ready to be drawn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sweep.dashboard.cache import MAX_VIEWS, Glance, Recent, StudyCache
+from sweep.dashboard.cache import MAX_VIEWS, Glance, Recent, Standing, StudyCache
 from sweep.dashboard.filters import Filter, filter_of, filtered
 from sweep.dashboard.source import Source
 from sweep.errors import NotFoundError
@@ -27,15 +27,19 @@ Query = Mapping[str, Sequence[str]]
 class Part:
     """What a filter leaves of a study; what its pages show of it is made once, when asked."""
 
-    def __init__(self, snapshot: Snapshot, rows: Sequence[TrialRow]) -> None:
+    def __init__(self, snapshot: Snapshot, rows: Sequence[TrialRow], chosen: Filter) -> None:
         self.snapshot = snapshot
         self.rows = rows
+        self._chosen = chosen
         self._drawn: dict[str, str] = {}
 
     @cached_property
     def subject(self) -> Subject:
-        """What the figures are drawn from."""
-        return subject_of(self.snapshot, rows=self.rows)
+        """What the figures are drawn from; an excluded trial only where it was chosen alone."""
+        subject = subject_of(self.snapshot, rows=self.rows)
+        is_alone = len(self._chosen.trials) == 1
+        rows = self.rows if is_alone else subject.rows
+        return replace(subject, rows=rows, is_whole=self._chosen.is_empty)
 
     @cached_property
     def by_param(self) -> list[Table]:
@@ -76,13 +80,13 @@ class Library:
         self._cache = StudyCache()
         self._parts: Recent[Part] = Recent(MAX_PARTS)
 
-    def glances(self) -> list[Glance]:
-        """Every study at a glance; none where nothing of ours is stored."""
+    def standings(self) -> list[Standing]:
+        """Where every study stands; none where nothing of ours is stored."""
         try:
             store = self._source.store()
         except NotFoundError:
             return []
-        return [self._cache.glance(store, study) for study in store.studies()]
+        return [self._cache.standing(store, study) for study in store.studies()]
 
     def versions(self) -> str:
         """A text that differs once anything in the list of studies has changed."""
@@ -113,13 +117,13 @@ class Library:
         glance = self._cache.glance(store, study)
         chosen = self.filter(glance, query)
         if chosen.trials:
-            return Part(*filtered(*_some(store, glance, chosen.trials), chosen))
+            return Part(*filtered(*_some(store, glance, chosen.trials), chosen), chosen)
         view = self._cache.view(store, study)
         key = (view.glance.version, chosen.key)
         known = self._parts.get(key)
         if known is not None:
             return known
-        return self._parts.put(key, Part(*filtered(view.snapshot, view.rows, chosen)))
+        return self._parts.put(key, Part(*filtered(view.snapshot, view.rows, chosen), chosen))
 
     def warm(self) -> None:
         """The studies that people most likely look at are read: those that run, then the newest.
@@ -127,9 +131,9 @@ class Library:
         Raises NotFoundError and StorageError.
         """
         store = self._source.store()
-        ordered = sorted(self.glances(), key=lambda each: (each.lease is None, -each.study.id))
-        for glance in reversed(ordered[:MAX_VIEWS]):
-            self._cache.view(store, glance.study)
+        ordered = sorted(self.standings(), key=lambda each: (each.lease is None, -each.study.id))
+        for standing in reversed(ordered[:MAX_VIEWS]):
+            self._cache.view(store, standing.study)
 
     def snapshot(self, name: str) -> Snapshot:
         """All of the study, as a command reads it. Raises NotFoundError."""

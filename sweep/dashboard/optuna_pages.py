@@ -8,8 +8,8 @@ import optuna_dashboard
 from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage
 
-from sweep.dashboard.projection import open_projection
-from sweep.dashboard.source import Source
+from sweep.dashboard.projection import close_projection, open_projection
+from sweep.dashboard.source import Identity, Source
 from sweep.errors import NotFoundError, SweepError
 
 if TYPE_CHECKING:
@@ -20,20 +20,24 @@ ROOTS = frozenset(("dashboard", "api", "static", "csv", "artifacts", "favicon.ic
 
 
 class OptunaPages:
-    """Optuna's dashboard, opened when it is first asked: its tables come with the first study."""
+    """Optuna's dashboard, opened when it is first asked: its tables come with the first study.
+
+    It is opened again where the database's file was replaced.
+    """
 
     def __init__(self, url: str, source: Source) -> None:
         self._url = url
         self._source = source
         self._lock = threading.Lock()
         self._storage: BaseStorage | None = None
+        self._identity: Identity = None
         self._app: WSGIApplication | None = None
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """Answers as Optuna does. Raises NotFoundError without its tables, and StorageError."""
-        self._source.check_present()
+        self._source.identity()
         environ.setdefault("HTTP_ACCEPT_ENCODING", "")  # its pages fail where it is absent
         try:
             app = self.open()
@@ -50,10 +54,18 @@ class OptunaPages:
     def open(self) -> "WSGIApplication":
         """The application. Raises NotFoundError without Optuna's tables, and StorageError."""
         with self._lock:
-            if self._app is None:
+            identity = self._source.identity() if self._source.is_present() else None
+            if self._app is None or identity != self._identity:
+                self._forget()
                 self._storage = open_projection(self._url)
                 self._app = optuna_dashboard.wsgi(self._storage)
+                self._identity = identity
             return self._app
+
+    def _forget(self) -> None:
+        if self._storage is not None:
+            close_projection(self._storage)
+        self._storage = self._app = None
 
     def study_id(self, name: str) -> int | None:
         """The number that Optuna has given the study; None where it has none."""

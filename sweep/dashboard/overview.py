@@ -1,9 +1,9 @@
 """Overview: where studies stand, as pieces of pages: one in full, or all of them in a table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sweep.dashboard.address import study_path, trial_path
-from sweep.dashboard.cache import Glance
+from sweep.dashboard.cache import Standing
 from sweep.records import TrialState
 from sweep.views.chapter import best_facts, failure_line, headline, study_facts
 from sweep.views.display import (
@@ -15,8 +15,8 @@ from sweep.views.display import (
     show_moment,
     show_params,
 )
+from sweep.views.fact_markup import cards_markup, listed_markup
 from sweep.views.markup import Markup, element, joined
-from sweep.views.recipe_facts import Facts
 from sweep.views.sparkline import Span, sparkline
 from sweep.views.summary import RunningTrial, Summary
 
@@ -35,18 +35,18 @@ _COLUMNS = (
 _NUMBERS = ("best", "complete", "pruned", "failed", "time")
 
 
-def state_of(glance: Glance) -> str:
+def state_of(standing: Standing) -> str:
     """Where a study stands in a word or two."""
-    if glance.lease is not None:
+    if standing.lease is not None:
         return "running"
-    return "finished" if glance.summary.is_finished else "not running"
+    return "finished" if standing.summary.is_finished else "not running"
 
 
-def studies_markup(glances: Sequence[Glance]) -> Markup:
+def studies_markup(standings: Sequence[Standing]) -> Markup:
     """All studies, a row each: those that run first, then the newest."""
-    if not glances:
+    if not standings:
         return element("p", "No study is stored here yet: start one with ", _code(), ".")
-    ordered = sorted(glances, key=lambda each: (each.lease is None, -each.study.id))
+    ordered = sorted(standings, key=lambda each: (each.lease is None, -each.study.id))
     sides = {name: "number" if name in _NUMBERS else "text" for name in _COLUMNS}
     head = [element("th", name, class_=side) for name, side in sides.items()]
     rows = [
@@ -60,24 +60,26 @@ def studies_markup(glances: Sequence[Glance]) -> Markup:
         for each in ordered
     ]
     content = (element("thead", element("tr", *head)), element("tbody", *rows))
-    return element("div", element("table", *content, class_="studies"), class_="scroll")
+    growing = {"data_growing": ""} if any(each.lease is not None for each in ordered) else {}
+    table = element("table", *content, class_="studies")
+    return element("div", table, class_="scroll", **growing)
 
 
 def _code() -> Markup:
     return element("code", "sweep run --study quickstart")
 
 
-def _cells(glance: Glance) -> list[str]:
-    summary = glance.summary
+def _cells(standing: Standing) -> list[str]:
+    summary = standing.summary
     best = "" if summary.best is None else show_metric(summary.metric, summary.best.value)
     return [
         _link(summary.study),
-        _badge(state_of(glance)),
+        _badge(state_of(standing)),
         _progress(summary),
         joined([best, element("small", one_line(summary.metric))]) if best else "",
         *(str(summary.counts[TrialState(state)]) for state in ("complete", "pruned", "failed")),
         show_duration(summary.elapsed_s),
-        show_moment(glance.study.created_at)[:16],
+        show_moment(standing.study.created_at)[:16],
     ]
 
 
@@ -99,57 +101,53 @@ def _progress(summary: Summary) -> Markup:
     return element("span", bar, f" {done}/{planned}", class_="progress")
 
 
-def overview_markup(glance: Glance) -> Markup:
-    """One study: the answer so far, how far it is, what runs and what failed."""
-    summary = glance.summary
-    led = "" if glance.lease is None else f" by pid {glance.lease.holder.pid} on "
-    host = "" if glance.lease is None else one_line(glance.lease.holder.host)
-    return joined(
+def overview_markup(standing: Standing) -> Markup:
+    """One study: the answer so far, how far it is, what runs and what failed.
+
+    That of one that runs is marked `data-growing`: its time and cost rise also while nothing is
+    stored, so the page asks for it again and again.
+    """
+    summary = standing.summary
+    led = "" if standing.lease is None else f" by pid {standing.lease.holder.pid} on "
+    host = "" if standing.lease is None else one_line(standing.lease.holder.host)
+    growing = {} if standing.lease is None else {"data_growing": ""}
+    pieces = joined(
         [
-            element("p", _badge(state_of(glance)), f"{led}{host} ", _progress(summary)),
+            element("p", _badge(state_of(standing)), f"{led}{host} ", _progress(summary)),
             element("p", headline(summary), class_="headline"),
-            _best(glance),
-            _cards(study_facts(summary), "facts"),
-            _running(glance),
-            _listed("Failures", [failure_line(each) for each in summary.failures]),
+            _best(standing),
+            cards_markup(study_facts(summary), "facts"),
+            _running(standing),
+            listed_markup("Failures", [failure_line(each) for each in summary.failures]),
         ]
     )
+    return element("div", pieces, **growing)
 
 
-def _best(glance: Glance) -> Markup:
-    best = glance.summary.best
+def _best(standing: Standing) -> Markup:
+    best = standing.summary.best
     if best is None:
         return Markup("")
-    name = glance.study.name
+    name = standing.study.name
     link = element("a", f"trial {best.number}", href=trial_path(name, best.number))
-    return _cards([("best", link), *best_facts(glance.summary)], "facts best")
+    return cards_markup([("best", link), *best_facts(standing.summary)], "facts best")
 
 
-def _cards(facts: Facts, class_: str) -> Markup:
-    cards = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
-    return element("dl", *cards, class_=class_)
-
-
-def _listed(title: str, lines: Iterable[str]) -> Markup:
-    items = [element("li", line) for line in lines]
-    return joined([element("h3", title), element("ul", *items)]) if items else Markup("")
-
-
-def _running(glance: Glance) -> Markup:
+def _running(standing: Standing) -> Markup:
     """The trials that run; without a leader none does, whatever the store says."""
-    running = glance.summary.running if glance.lease is not None else ()
+    running = standing.summary.running if standing.lease is not None else ()
     if not running:
         return Markup("")
     span = Span.of(value for trial in running for value in trial.values)
-    rows = [element("tr", *_running_cells(glance, trial, span)) for trial in running]
-    names = ("trial", "epoch", glance.summary.metric, "", "device", "params")
+    rows = [element("tr", *_running_cells(standing, trial, span)) for trial in running]
+    names = ("trial", "epoch", standing.summary.metric, "", "device", "params")
     head = element("tr", *(element("th", one_line(name)) for name in names))
     table = element("table", element("thead", head), element("tbody", *rows))
     return joined([element("h3", "Running now"), element("div", table, class_="scroll")])
 
 
-def _running_cells(glance: Glance, trial: RunningTrial, span: Span) -> list[Markup]:
-    summary = glance.summary
+def _running_cells(standing: Standing, trial: RunningTrial, span: Span) -> list[Markup]:
+    summary = standing.summary
     done = 0 if trial.epoch is None else trial.epoch + 1
     whole = summary.epochs_per_trial
     bar = "" if whole is None else element("progress", max=str(whole), value=str(done))

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 from sweep.dashboard.address import (
     COMPARE,
     StudyAddress,
+    is_number,
     segments,
     study_address,
     study_path,
@@ -60,7 +61,7 @@ class Pages:
             case [""]:
                 return self._start()
             case [name] if name == OVERVIEW:
-                return page(studies_markup(self._library.glances()))
+                return page(studies_markup(self._library.standings()))
             case [name] if name == STATE:
                 return json_value({"version": self._library.versions()})
             case [name, _, file] if name == ASSETS:
@@ -70,7 +71,7 @@ class Pages:
         raise NotFoundError("there is no such page")
 
     def _start(self) -> Answer:
-        studies = live(f"/{OVERVIEW}", studies_markup(self._library.glances()))
+        studies = live(f"/{OVERVIEW}", studies_markup(self._library.standings()))
         return whole_page("Studies", element("h1", "Studies"), studies, poll=f"/{STATE}")
 
     def _of_study(self, address: StudyAddress, query: Query) -> Answer:
@@ -99,7 +100,7 @@ class Pages:
                 return page(detail_markup(view))
             case "log":
                 asked = [*query.get("attempt", ()), ""][0]
-                attempt = int(asked) if asked.isascii() and asked.isdecimal() else None
+                attempt = int(asked) if is_number(asked) else None
                 return page(log_markup(address.study, view.snapshot.attempts, attempt))
         return trial_page(view)
 

@@ -34,6 +34,13 @@ def open_projection(url: str) -> BaseStorage:
     return optuna.storages.get_storage(backend)
 
 
+def close_projection(storage: BaseStorage) -> None:
+    """The connections of an opened projection are closed; one in use, once it is given back."""
+    backend = getattr(storage, "_backend", storage)  # Optuna's cache around the storage
+    if isinstance(backend, RDBStorage):
+        backend.engine.dispose()
+
+
 class _ReadOnlyStorage(RDBStorage):
     """Optuna's storage over tables that exist already; its connections end where it cannot be."""
 

@@ -1,4 +1,4 @@
-"""Server: the guarded dashboard on a loopback port, until a signal ends it."""
+"""Server: the guarded dashboard on one port of this machine, until a signal ends it."""
 
 import logging
 import signal
@@ -102,7 +102,7 @@ def _check_stored(source: Source, optuna: OptunaPages) -> None:
 
 
 class DashboardServer:
-    """A threaded WSGI server on one loopback port; the port is bound while it is entered."""
+    """A threaded WSGI server on one port of a host; the port is bound while it is entered."""
 
     def __init__(self, app: "WSGIApplication", *, host: str, port: int) -> None:
         self._app = app

@@ -8,7 +8,7 @@ from sweep.errors import StorageError
 from sweep.store.store import Store, open_store
 from sweep.store.url import locate
 
-_Identity = tuple[int, int] | None
+Identity = tuple[int, int] | None
 
 
 class Source:
@@ -19,7 +19,7 @@ class Source:
         self._location = locate(url)
         self._lock = threading.Lock()
         self._store: Store | None = None
-        self._identity: _Identity = None
+        self._identity: Identity = None
 
     def __enter__(self) -> Self:
         return self
@@ -41,7 +41,7 @@ class Source:
         """The open store. Raises StorageError where it cannot be used or is gone, NotFoundError
         where it holds nothing of ours."""
         with self._lock:
-            identity = self._present()
+            identity = self.identity()
             if self._store is None or identity != self._identity:
                 self._forget()
                 self._store = open_store(self._url, create=False, may_wait=lambda: False)
@@ -52,11 +52,11 @@ class Source:
         """Whether the database's file is there; of a server nothing is asked."""
         return self._location.path is None or self._location.path.exists()
 
-    def check_present(self) -> None:
-        """Returns where `is_present`. Raises StorageError."""
-        self._present()
+    def identity(self) -> Identity:
+        """What differs once the database's file was replaced; of a server None.
 
-    def _present(self) -> _Identity:
+        Raises StorageError where the file is gone.
+        """
         path = self._location.path
         if path is None:
             return None

@@ -9,7 +9,7 @@ from sweep.dashboard.filters import TRIAL
 from sweep.dashboard.layout import live, whole_page
 from sweep.dashboard.library import TrialView
 from sweep.dashboard.log_tail import TAIL_BYTES, log_tail
-from sweep.records import Attempt, Study, Trial
+from sweep.records import Attempt, Study, Trial, TrialState
 from sweep.views.columns import objective_kinds
 from sweep.views.display import (
     one_line,
@@ -20,6 +20,7 @@ from sweep.views.display import (
     show_moment,
     show_param,
 )
+from sweep.views.fact_markup import cards_markup
 from sweep.views.markup import Markup, element, joined
 from sweep.views.plan import plan_of
 from sweep.views.recipe_facts import Facts
@@ -28,7 +29,7 @@ from sweep.views.tables import attempts_table, epochs_table
 
 
 def trial_page(view: TrialView) -> Answer:
-    """The page of a trial; its log is fetched when it is open, and again while it grows."""
+    """The page of a trial; its log is fetched when it is open, and again while it may grow."""
     name, number = view.snapshot.study.name, view.trial.number
     return whole_page(
         f"trial {number} of {name}",
@@ -59,8 +60,8 @@ def detail_markup(view: TrialView) -> Markup:
     snapshot = view.snapshot
     kinds = objective_kinds([snapshot.study.metric])
     pieces = [
-        _cards(_params(view.trial), "facts best"),
-        _cards(_facts(view), "facts"),
+        cards_markup(_params(view.trial), "facts best"),
+        cards_markup(_facts(view), "facts"),
         element("p", one_line(view.trial.message), class_="message") if view.trial.message else "",
     ]
     if snapshot.attempts:
@@ -84,10 +85,7 @@ def _facts(view: TrialView) -> Facts:
     facts = [
         ("state", trial.state.value),
         ("cause", trial.cause.value.replace("_", " ") if trial.cause else ""),
-        (
-            one_line(study.metric),
-            "" if trial.value is None else show_metric(study.metric, trial.value),
-        ),
+        (one_line(study.metric), _value(study, trial)),
         ("epochs", f"{row.epochs}" if plan.epochs is None else f"{row.epochs} of {plan.epochs}"),
         ("epoch time", show_duration(row.epoch_s) if row.epoch_s is not None else ""),
         ("time", show_duration(row.duration_s) if row.duration_s is not None else ""),
@@ -106,30 +104,36 @@ def _value(study: Study, trial: Trial) -> str:
     return "" if trial.value is None else show_metric(study.metric, trial.value)
 
 
-def _cards(facts: Facts, class_: str) -> Markup:
-    cards = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
-    return element("dl", *cards, class_=class_) if cards else Markup("")
-
-
 def _log_of_last(view: TrialView) -> Markup:
     return log_markup(view.snapshot.study.name, view.snapshot.attempts, None)
 
 
 def log_markup(study: str, attempts: Sequence[Attempt], number: int | None) -> Markup:
-    """The end of the log of that attempt, or of the last; the others as links."""
+    """The end of the log of that attempt, or of the last, with a button for each.
+
+    That of an attempt that runs is marked `data-growing`: the page asks for it again and again,
+    also while nothing changes in the store, as between two epochs.
+    """
     if not attempts:
         return element("p", "The trial has not begun yet.", class_="soft")
     by_number = {each.attempt: each for each in attempts}
     attempt = by_number.get(number or 0, attempts[-1])
+    pieces = [_turns(attempts, attempt), *_tail(study, attempt)]
+    if attempt.state is TrialState.RUNNING:
+        return element("div", *pieces, data_growing="")
+    return joined(pieces)
+
+
+def _tail(study: str, attempt: Attempt) -> list[Markup]:
     tail = log_tail(study, attempt)
     if tail.reason is not None:
-        return joined([_turns(attempts, attempt), element("p", tail.reason, class_="soft")])
+        return [element("p", tail.reason, class_="soft")]
     cut = (
         f"The last {TAIL_BYTES // 1024} KiB of {tail.size_bytes // 1024}. " if tail.is_cut else ""
     )
     whole = f"{cut}{one_line(attempt.log or '')}"
     text = element("pre", tail.text or "(nothing was printed)", class_="log", tabindex="0")
-    return joined([_turns(attempts, attempt), element("p", whole, class_="soft"), text])
+    return [element("p", whole, class_="soft"), text]
 
 
 def _turns(attempts: Sequence[Attempt], shown: Attempt) -> Markup:

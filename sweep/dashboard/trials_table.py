@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sweep.dashboard.address import trial_path
 from sweep.errors import UsageError
 from sweep.records import Study
-from sweep.views.columns import objective_kinds
+from sweep.views.columns import Kind
 from sweep.views.comparison import sort_key
 from sweep.views.display import one_line, show_count
 from sweep.views.formats import columns_of
@@ -43,7 +43,7 @@ def order_of(query: Mapping[str, Sequence[str]]) -> Order:
     )
 
 
-def trials_markup(study: Study, frame: Frame, order: Order) -> Markup:
+def trials_markup(study: Study, frame: Frame, kinds: Mapping[str, Kind], order: Order) -> Markup:
     """One page of the trials, with links to each, to other orders and to other pages."""
     if frame.empty:
         return element("p", "No trial is as the filter asks.", class_="soft")
@@ -54,7 +54,7 @@ def trials_markup(study: Study, frame: Frame, order: Order) -> Markup:
     places = _sorted_places(frame, order)[(number - 1) * PER_PAGE : number * PER_PAGE]
     table = table_markup(
         frame.iloc[places],
-        objective_kinds([study.metric]),
+        kinds,
         links={"trial": lambda cell: trial_path(study.name, cell)},
         header=lambda name, shown: _sorter(name, shown, order),
     )

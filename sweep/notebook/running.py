@@ -16,7 +16,7 @@ from sweep.cli.watch import watch
 from sweep.coordinator.events import SweepEnded
 from sweep.coordinator.session import run_study
 from sweep.coordinator.sharing import files_of_ones_own
-from sweep.errors import StudyFileError, UsageError
+from sweep.errors import StudyFileError, UnusableError, UsageError
 from sweep.notebook.arguments import described, given, of_type, path_text, plain
 from sweep.notebook.study import LoadedStudy, load, storage_text
 from sweep.spec.key_kinds import Duration, StudyName
@@ -25,6 +25,7 @@ from sweep.views.display import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from tempfile import _TemporaryFileWrapper
 
     from sweep.coordinator.plan import Plan
 
@@ -155,12 +156,24 @@ def _study_file(study: str | Path | Mapping[str, Any]) -> "Iterator[str]":
     if "study" not in study:
         raise UsageError("the mapping has no key 'study'; give the study a name under it")
     content = plain(study, "the mapping")
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", dir=Path.cwd(), prefix=".sweep-", suffix=".yaml"
-    ) as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.flush()
+    with _written(json.dumps(content, ensure_ascii=False)) as file:
         yield f"./{Path(file.name).name}"
+
+
+def _written(content: str) -> "_TemporaryFileWrapper[str]":
+    """A file in the current folder, which the mapping's paths are relative to."""
+    try:
+        file = NamedTemporaryFile(  # noqa: SIM115 - the caller closes it
+            "w", encoding="utf-8", dir=Path.cwd(), prefix=".sweep-", suffix=".yaml"
+        )
+        file.write(content)
+        file.flush()
+    except OSError as error:
+        raise UnusableError(
+            "a mapping is read as a study file, which cannot be written in the current folder: "
+            f"{error}; change to a folder that can be written"
+        ) from error
+    return file
 
 
 @contextmanager

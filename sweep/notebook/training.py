@@ -100,8 +100,10 @@ def config_of(snapshot: Snapshot, trial: Trial) -> "TrainConfig":
 
     spec = StudySpec.from_json(dict(snapshot.study.spec))
     recipe = spec.recipe
-    if recipe.data is None or recipe.model is None:
+    if recipe.train is not None:
         raise UsageError(f"the study trains with {recipe.train}; call that function itself")
+    assert recipe.data is not None
+    assert recipe.model is not None
     return TrainConfig(
         data=recipe.data,
         model=recipe.model,

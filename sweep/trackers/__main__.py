@@ -6,6 +6,7 @@ It is another process, so that a library that hangs, crashes or fills the memory
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from sweep.trackers.entries import Tracker, from_line
@@ -29,8 +30,9 @@ def main() -> None:
             try:
                 trackers[name].put(from_line(line))
             except Exception as error:
-                del trackers[name]
                 _tell(told, name, error)
+                with suppress(Exception):
+                    trackers.pop(name).close()
     for name, tracker in trackers.items():
         try:
             tracker.close()

@@ -5,7 +5,6 @@ Where MLFLOW_TRACKING_URI is set they go there, else into a folder.
 
 import os
 from pathlib import Path
-from typing import Any
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
@@ -35,31 +34,39 @@ class Mlflow:
 
     def put(self, entry: Entry) -> None:
         match entry:
-            case Begun(trial=trial, params=params):
-                self._runs[trial] = self._begin(trial, params)
+            case Begun(trial=trial):
+                self._runs[trial] = self._begin(entry)
             case Measured(trial=trial, epoch=epoch, metrics=metrics) if trial in self._runs:
-                at_ms = round(entry.at_s * 1000)
-                rows = [Metric(name, value, at_ms, epoch) for name, value in metrics.items()]
+                rows = [Metric(name, value, _ms(entry), epoch) for name, value in metrics.items()]
                 self._client.log_batch(self._runs[trial], metrics=rows)
             case Ended(trial=trial) if trial in self._runs:
                 run = self._runs.pop(trial)
                 if entry.value is not None:
-                    self._client.log_metric(run, f"final/{self._metric}", entry.value)
+                    final = f"final/{self._metric}"
+                    self._client.log_metric(run, final, entry.value, timestamp=_ms(entry))
                 self._client.set_tag(run, "sweep.state", entry.state)
-                self._client.set_terminated(run, _STATES[entry.state], round(entry.at_s * 1000))
+                self._client.set_terminated(run, _STATES[entry.state], _ms(entry))
 
     def close(self) -> None:
         """Every entry is written already."""
 
-    def _begin(self, trial: int, params: Any) -> str:
+    def _begin(self, entry: Begun) -> str:
+        trial = entry.trial
         found = self._client.search_runs(
             [self._experiment], filter_string=f"tags.`{_TRIAL}` = '{trial}'", max_results=1
         )
         if found:
             return str(found[0].info.run_id)
         run = self._client.create_run(
-            self._experiment, tags={_TRIAL: str(trial)}, run_name=f"trial {trial}"
+            self._experiment,
+            start_time=_ms(entry),
+            tags={_TRIAL: str(trial)},
+            run_name=f"trial {trial}",
         )
-        rows = [Param(name, str(value)) for name, value in params.items()]
+        rows = [Param(name, str(value)) for name, value in entry.params.items()]
         self._client.log_batch(run.info.run_id, params=rows)
         return str(run.info.run_id)
+
+
+def _ms(entry: Entry) -> int:
+    return round(entry.at_s * 1000)

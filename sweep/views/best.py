@@ -27,6 +27,15 @@ def best_trial(trials: Iterable[Trial], direction: Direction) -> Trial | None:
     return best
 
 
+def why_none(num_complete: int, num_excluded: int) -> str:
+    """Why there is no best trial, where a study has so many complete and excluded ones."""
+    if not num_complete:
+        return "no trial is complete yet"
+    if num_excluded:
+        return "every complete trial was set apart by hand"
+    return "no complete trial has a finite value"
+
+
 def _is_better(trial: Trial, than: Trial, direction: Direction) -> bool:
     assert trial.value is not None
     assert than.value is not None

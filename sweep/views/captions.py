@@ -53,7 +53,9 @@ def curves(series: CurveSeries) -> str:
 
 
 def history(series: HistorySeries) -> str:
-    failed = " Failed trials without a value lie along the lower edge." if series.failed else ""
+    failed = (
+        " Failed trials without a value lie level with the worst one." if series.failed else ""
+    )
     return (
         "Trials in their order; only a complete one can be the best."
         f"{failed}{_some(series.num_drawn, series.num_total)}"
@@ -95,9 +97,14 @@ def timeline(series: TimelineSeries) -> str:
     lanes = show_count(len(series.lanes), "slot")
     merged = sum(bar.count for bar in series.bars) - len(series.bars)
     fewer = " Attempts too short to be told apart are one bar." if merged else ""
+    if series.used is None:
+        return (
+            "Which slot ran which trial when, of the trials that are looked at: in a gap it may "
+            f"have run others.{fewer}"
+        )
     return (
-        f"Which slot ran which trial when; a gap is idle time. The time of {lanes} was used to "
-        f"{show_percent(series.used)}.{fewer}"
+        "Which slot ran which trial when; a gap is idle time, and where no slot ran any, a pause. "
+        f"Without the pauses, the time of {lanes} was used to {show_percent(series.used)}.{fewer}"
     )
 
 

@@ -5,9 +5,10 @@ from math import ceil
 
 from sweep.records import Snapshot
 from sweep.spec.study import StudySpec
+from sweep.views.comparison import num_values, value_key
 from sweep.views.display import one_line, show_count, show_list
 from sweep.views.plan import plan_of
-from sweep.views.rows import TrialRow
+from sweep.views.rows import TrialRow, compared
 from sweep.views.sharing import unequal_sharing
 from sweep.views.summary import Summary
 
@@ -16,17 +17,18 @@ FEW_TRIALS = 10
 
 def caveats(snapshot: Snapshot, rows: Sequence[TrialRow], summary: Summary) -> list[str]:
     """What a reader must know before believing the numbers, the gravest first."""
-    complete = [row for row in rows if row.is_complete]
+    kept = compared(rows)
+    complete = [row for row in kept if row.is_complete]
     found = (
         _unfinished(summary),
         _excluded(rows),
         _selected_on_test(snapshot, len(complete)),
         _few(len(complete)),
-        _uncontrolled(snapshot, rows),
+        _uncontrolled(snapshot, kept),
         _single_seeds(complete),
-        _several_devices(rows),
-        unequal_sharing(rows),
-        _short_of_memory(snapshot, rows),
+        _several_devices(kept),
+        unequal_sharing(kept),
+        _short_of_memory(snapshot, kept),
     )
     return [caveat for caveat in found if caveat is not None]
 
@@ -55,8 +57,8 @@ def _selected_on_test(snapshot: Snapshot, num_complete: int) -> str | None:
         return None
     return (
         f"The best of {num_complete} complete trials was chosen by {one_line(metric)}, on the "
-        "same data that it is judged by: expect a little less on new data. With data.val_size "
-        "and val_accuracy as the objective, the test data stays unseen until the end."
+        "same data that it is judged by: expect it to be a little worse on new data. With "
+        "data.val_size and val_accuracy as the objective, the test data stays unseen to the end."
     )
 
 
@@ -69,11 +71,9 @@ def _few(num_complete: int) -> str | None:
 
 
 def _uncontrolled(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None:
-    finished = [row for row in rows if row.state.is_finished]
+    finished = [row.trial for row in rows if row.state.is_finished]
     differing = [
-        one_line(name)
-        for name in plan_of(snapshot).params
-        if len({row.param(name) for row in finished}) > 1
+        one_line(name) for name in plan_of(snapshot).params if num_values(finished, name) > 1
     ]
     if len(differing) < 2:
         return None
@@ -84,7 +84,10 @@ def _uncontrolled(snapshot: Snapshot, rows: Iterable[TrialRow]) -> str | None:
 
 
 def _single_seeds(complete: Iterable[TrialRow]) -> str | None:
-    points = [tuple(sorted(row.trial.params.items())) for row in complete]
+    points = [
+        frozenset((name, value_key(value)) for name, value in row.trial.params.items())
+        for row in complete
+    ]
     if len(points) < 2 or len(set(points)) < len(points):
         return None
     return (

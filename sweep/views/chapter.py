@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from sweep.records import Snapshot
-from sweep.views.best import ranked
+from sweep.records import Snapshot, TrialState
+from sweep.views.best import ranked, why_none
 from sweep.views.by_table import by_columns, groups_table
 from sweep.views.caveats import caveats
-from sweep.views.columns import Kind, objective_kinds
+from sweep.views.columns import Kind
 from sweep.views.comparison import controlled
 from sweep.views.display import (
     one_line,
@@ -25,7 +25,7 @@ from sweep.views.recipe_facts import Facts, origin_facts, recipe_facts, space_fa
 from sweep.views.rows import TrialRow, trial_rows
 from sweep.views.series.subject import Subject, subject_of
 from sweep.views.summary import Failures, Summary, summarize
-from sweep.views.tables import rows_table
+from sweep.views.tables import rows_table, shown_kinds
 from sweep.views.unfinished import unfinished
 
 TOP = 10
@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chapter:
-    """One study in a report; `kinds` tells how the objective's columns are shown."""
+    """One study in a report; `kinds` tells how the columns of params and objective are shown."""
 
     name: str
     description: str
@@ -91,7 +91,7 @@ def chapter_of(snapshot: Snapshot) -> Chapter:
         recipe=recipe_facts(snapshot),
         space=space_facts(snapshot),
         origin=origin_facts(snapshot),
-        kinds=objective_kinds([snapshot.study.metric]),
+        kinds=shown_kinds([snapshot]),
         subject=subject,
     )
 
@@ -108,7 +108,8 @@ def headline(summary: Summary) -> str:
     """The answer in one sentence."""
     best = summary.best
     if best is None:
-        return "No trial is complete yet, so there is no best one."
+        why = why_none(summary.counts[TrialState.COMPLETE], len(summary.excluded))
+        return f"{why[0].upper()}{why[1:]}, so there is no best one."
     metric = one_line(summary.metric)
     return f"Best {metric}: {show_metric(summary.metric, best.value)}, by trial {best.number}."
 

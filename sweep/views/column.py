@@ -18,6 +18,7 @@ class Kind(StrEnum):
     MONEY = "money"
     MOMENT = "ISO 8601, UTC"
     FLAG = "true or false"
+    PARAM = "a value of the param"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

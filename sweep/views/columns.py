@@ -144,7 +144,12 @@ BY: Columns = (
         Kind.ACCURACY,
         "standard deviation between the complete trials (n - 1); empty for one",
     ),
-    _column("best_test_accuracy", Kind.ACCURACY, "test_accuracy of best_trial"),
+    _column(
+        "best_test_accuracy",
+        Kind.ACCURACY,
+        "test_accuracy of best_trial: at its last epoch, while in the table of trials this name "
+        "is the highest of all epochs",
+    ),
     _column("best_trial", Kind.WHOLE, "the complete trial with the best objective"),
     _column("cost", Kind.MONEY, "sum over the trials"),
 )
@@ -234,7 +239,8 @@ _OF_OBJECTIVE = ("value", "value_std", "best_value")
 
 
 def kind_of_column(name: str) -> Kind:
-    """What the cells of any table's column are; a param's or another metric's are numbers."""
+    """What the cells of any table's column are; another metric's by its name, a param's are not
+    known here."""
     return _KINDS.get(name, kind_of_metric(name))
 
 

@@ -1,13 +1,12 @@
 """Comparison: trials grouped by one param, and whether only that param differs between them."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from statistics import fmean, stdev
 
 from sweep.errors import UsageError
-from sweep.records import ParamValue, Snapshot, Study, TrialState
+from sweep.records import ParamValue, Snapshot, Study, Trial, TrialState
+from sweep.views.averages import deviation_of, mean_of, sum_of
 from sweep.views.best import ranked
 from sweep.views.display import one_line, show_count
 from sweep.views.plan import plan_of
@@ -86,14 +85,18 @@ def controlled(snapshot: Snapshot, param: str) -> Comparison:
     finished = [
         trial for trial in snapshot.trials if trial.state.is_finished and not trial.excluded
     ]
-    names = plan_of(snapshot).params
-    values = {name: {_key(trial.params.get(name)) for trial in finished} for name in names}
+    counts = {name: num_values(finished, name) for name in plan_of(snapshot).params}
     return Comparison(
         param=param,
-        num_values=len(values[param]),
+        num_values=counts[param],
         num_trials=len(finished),
-        varying=tuple(name for name, seen in values.items() if name != param and len(seen) > 1),
+        varying=tuple(name for name, count in counts.items() if name != param and count > 1),
     )
+
+
+def num_values(trials: Iterable[Trial], param: str) -> int:
+    """How many values of a param the trials have; that it is not active in some is one more."""
+    return len({value_key(trial.params.get(param)) for trial in trials})
 
 
 def groups_by(rows: Iterable[TrialRow], param: str, study: Study) -> list[Group]:
@@ -103,7 +106,7 @@ def groups_by(rows: Iterable[TrialRow], param: str, study: Study) -> list[Group]
     """
     grouped: dict[object, list[TrialRow]] = {}
     for row in compared(rows):
-        grouped.setdefault(_key(row.param(param)), []).append(row)
+        grouped.setdefault(value_key(row.param(param)), []).append(row)
     groups = [group_of(each, each[0].param(param), study) for each in grouped.values()]
     return sorted(groups, key=lambda group: sort_key(group.value))
 
@@ -127,7 +130,7 @@ def sort_key(value: ParamValue | None) -> tuple[int, float, str]:
     return (0, float(value), "")
 
 
-def _key(value: ParamValue | None) -> object:
+def value_key(value: ParamValue | None) -> Hashable:
     """Equal values have one key; true is not 1, but 64 and 64.0 are the same."""
     return (isinstance(value, bool), value)
 
@@ -145,18 +148,18 @@ def group_of(rows: Sequence[TrialRow], value: ParamValue | None, study: Study) -
         complete=len(complete),
         pruned=_count(rows, TrialState.PRUNED),
         failed=_count(rows, TrialState.FAILED),
-        epoch_s=_mean(_numbers(rows, attrgetter("epoch_s"))),
-        images_per_s=_mean(_numbers(rows, attrgetter("images_per_s"))),
-        peak_memory_mib=_mean(_numbers(rows, attrgetter("peak_memory_mib"))),
-        test_accuracy=_mean(accuracies),
-        test_accuracy_std=_std(accuracies),
+        epoch_s=mean_of(_numbers(rows, attrgetter("epoch_s"))),
+        images_per_s=mean_of(_numbers(rows, attrgetter("images_per_s"))),
+        peak_memory_mib=mean_of(_numbers(rows, attrgetter("peak_memory_mib"))),
+        test_accuracy=mean_of(accuracies),
+        test_accuracy_std=deviation_of(accuracies),
         best_test_accuracy=None if best is None else best.test_accuracy,
         best_trial=None if best is None else best.number,
-        cost=_sum(_numbers(rows, attrgetter("cost"))),
-        mean_value=_mean(values),
-        value_std=_std(values),
+        cost=sum_of(_numbers(rows, attrgetter("cost"))),
+        mean_value=mean_of(values),
+        value_std=deviation_of(values),
         best_value=None if best is None else best.value,
-        baseline_memory_mib=_mean(_numbers(rows, attrgetter("baseline_memory_mib"))),
+        baseline_memory_mib=mean_of(_numbers(rows, attrgetter("baseline_memory_mib"))),
         micro_batch=min((row.micro_batch for row in rows if row.micro_batch), default=None),
         num_sharing=max((row.num_sharing for row in rows if row.num_sharing), default=None),
     )
@@ -168,15 +171,3 @@ def _count(rows: Iterable[TrialRow], state: TrialState) -> int:
 
 def _numbers(rows: Iterable[TrialRow], number: Callable[[TrialRow], float | None]) -> list[float]:
     return [value for row in rows if (value := finite(number(row))) is not None]
-
-
-def _mean(numbers: Sequence[float]) -> float | None:
-    return fmean(numbers) if numbers else None
-
-
-def _std(numbers: Sequence[float]) -> float | None:
-    return stdev(numbers) if len(numbers) > 1 else None
-
-
-def _sum(numbers: Sequence[float]) -> float | None:
-    return math.fsum(numbers) if numbers else None

@@ -4,6 +4,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from sweep.records import Params, ParamValue
 from sweep.views.columns import Kind, is_accuracy
@@ -25,11 +26,15 @@ def show(value: object, kind: Kind, decimals: int | None = None) -> str:
         return one_line(str(value))
     if kind is Kind.ACCURACY:
         return show_percent(value)
+    if kind is Kind.PARAM:
+        return _number_of_param(value)
     return show_number(value) if decimals is None else f"{value:.{decimals}f}"
 
 
 _DIGITS = {Kind.SECONDS: 3, Kind.MEMORY: 3, Kind.RATE: 3, Kind.MONEY: 2}
 _MAX_DECIMALS = 4
+_SHORT = 6
+_SURE = 17
 
 
 def decimals_of(values: Iterable[object], kind: Kind) -> int | None:
@@ -49,7 +54,7 @@ def show_number(value: float) -> str:
     """A number with four significant digits; whole numbers and 10,000 and more in full."""
     if isinstance(value, int):
         return str(value)
-    return f"{value:.0f}" if 10_000 <= abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:.0f}" if 9_999.5 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def show_percent(fraction: float) -> str:
@@ -65,8 +70,45 @@ def show_metric(metric: str, value: float | None) -> str:
 
 
 def show_param(value: ParamValue | None) -> str:
-    """A param's value, short and on one line."""
-    return show(value, Kind.NUMBER)
+    """A param's value on one line: exact where six digits are enough, else with four.
+
+    Four are those of the number and of its distance from 1: 0.99995 is not 1.
+    """
+    return show(value, Kind.PARAM)
+
+
+def _number_of_param(value: float) -> str:
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
+        return str(int(value))
+    if not math.isfinite(value) or float(f"{value:.{_SHORT}g}") == value:
+        return f"{value:.{_SHORT}g}"
+    error = 5e-4 * min(abs(value), abs(1 - value))
+    digits = _enough_digits([(value, error)], 4)
+    return show_number(value) if digits == 4 else f"{value:.{digits}g}"
+
+
+def _enough_digits(numbers: Iterable[tuple[float, float]], least: int) -> int:
+    """The fewest significant digits, but `least`, with which no number errs more than it may."""
+    return max((_digits_for(value, error, least) for value, error in numbers), default=least)
+
+
+def _digits_for(value: float, error: float, least: int) -> int:
+    enough = (n for n in range(least, _SURE) if abs(float(f"{value:.{n}g}") - value) <= error)
+    return next(enough, _SURE)
+
+
+def show_scale(numbers: Sequence[float], digits: int = 3) -> list[str]:
+    """Numbers along a scale, with that many significant digits, or more to tell them apart.
+
+    No text is further from its number than a fiftieth of the way to the next one.
+    """
+    gaps = [abs(after - before) for before, after in pairwise(numbers)]
+    near = zip(numbers, [*gaps[:1], *gaps], [*gaps, *gaps[-1:]], strict=True) if gaps else ()
+    enough = _enough_digits(((n, min(left, right) / 50) for n, left, right in near), digits)
+    rounded = [float(f"{number:.{enough}g}") for number in numbers]
+    return [
+        str(int(n)) if n.is_integer() and abs(n) < 1e15 else f"{n:.{enough}g}" for n in rounded
+    ]
 
 
 def show_params(params: Params) -> str:
@@ -76,7 +118,7 @@ def show_params(params: Params) -> str:
 
 def show_duration(seconds: float) -> str:
     """Seconds in the two units that matter: 8.2 s, 4 min 05 s, 2 h 03 min, 3 d 04 h."""
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     for unit_s, unit, part_s, part in (

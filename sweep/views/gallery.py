@@ -2,12 +2,12 @@
 over this one list.
 
     for kind in GALLERY:
-        drawn = draw(kind, [subject_of(snapshot)])      # a Drawing, or a Blank with the reason
+        drawn = draw(kind, subject_of(snapshot))        # a Drawing, or a Blank with the reason
 
 A figure is numbers first (views/series), then a picture (views/figures).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -181,7 +181,8 @@ def draw(kind: FigureKind, subject: Subject) -> Drawing | Blank:
     """The study drawn in one way, or why it cannot be."""
     series = kind.series(subject)
     if isinstance(series, Nothing):
-        return Blank(name=kind.name, title=kind.title, reason=series.reason)
+        reason = f"{series.reason}{_but_for_excluded([subject])}"
+        return Blank(name=kind.name, title=kind.title, reason=reason)
     title = kind.title if kind.titled is None else kind.titled(series)
     return Drawing(
         name=kind.name, title=title, caption=kind.caption(series), figure=kind.figure(series)
@@ -193,10 +194,17 @@ def draw_studies(subjects: Sequence[Subject]) -> Drawing | Blank:
     title = "Studies compared"
     series = studies_series(subjects)
     if isinstance(series, Nothing):
-        return Blank(name=STUDIES, title=title, reason=series.reason)
+        reason = f"{series.reason}{_but_for_excluded(subjects)}"
+        return Blank(name=STUDIES, title=title, reason=reason)
     return Drawing(
         name=STUDIES, title=title, caption=captions.studies(series), figure=studies_figure(series)
     )
+
+
+def _but_for_excluded(subjects: Iterable[Subject]) -> str:
+    """What a reason leaves unsaid where trials are missing because they were set apart."""
+    is_any = any(len(subject.rows) < len(subject.snapshot.trials) for subject in subjects)
+    return "; trials that were set apart by hand are not drawn" if is_any else ""
 
 
 def figure_of(drawn: Drawing | Blank) -> Figure:

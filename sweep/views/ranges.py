@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sweep.records import Study
 from sweep.views.comparison import Group, group_of, groups_by
-from sweep.views.display import show_number
+from sweep.views.display import show_scale
 from sweep.views.rows import TrialRow, compared
 
 MAX_VALUES = 12
@@ -58,7 +58,7 @@ def _by_label(
     rows: Iterable[TrialRow], param: str, edges: list[float]
 ) -> dict[str | None, list[TrialRow]]:
     """Rows under the labels of their ranges in rising order, then those without a number."""
-    labels = [f"{_end(low)} to {_end(high)}" for low, high in pairwise(edges)]
+    labels = [f"{low} to {high}" for low, high in pairwise(show_scale(edges))]
     grouped: dict[str | None, list[TrialRow]] = {label: [] for label in labels}
     for row in rows:
         value = row.param(param)
@@ -71,7 +71,3 @@ def _index(value: float, edges: list[float]) -> int:
     """The range that a value is in; a value on an end belongs to the range above it."""
     tolerance = 1e-9 * (edges[1] - edges[0])
     return max(bisect_right(edges, value + tolerance, hi=len(edges) - 1) - 1, 0)
-
-
-def _end(edge: float) -> str:
-    return show_number(float(f"{edge:.3g}"))

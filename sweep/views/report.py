@@ -11,6 +11,7 @@ from sweep.records import Snapshot
 from sweep.views.browser import PLOT_CONFIG, plotly_library
 from sweep.views.chapter import Chapter, Table, chapter_of, failure_line
 from sweep.views.display import one_line, show_moment
+from sweep.views.fact_markup import cards_markup, listed_markup
 from sweep.views.gallery import GALLERY, Blank, Drawing, draw, draw_studies
 from sweep.views.markup import Markup, element, joined
 from sweep.views.recipe_facts import Facts
@@ -56,12 +57,12 @@ def _chapter(chapter: Chapter, index: int) -> Markup:
         element("h2", f"Study {one_line(chapter.name)} ", state),
         element("p", chapter.description) if chapter.description else "",
         element("p", chapter.headline, class_="headline"),
-        _cards(chapter.best, "facts best"),
-        _cards(chapter.facts, "facts"),
+        cards_markup(chapter.best, "facts best"),
+        cards_markup(chapter.facts, "facts"),
         _caveats(chapter.caveats),
-        _listed("Not finished", chapter.unfinished),
+        listed_markup("Not finished", chapter.unfinished),
         *_tables([chapter.leaders] if chapter.leaders else [], chapter),
-        _listed("Failures", [failure_line(each) for each in chapter.failures]),
+        listed_markup("Failures", [failure_line(each) for each in chapter.failures]),
         *_figures(chapter, index),
         *_tables(chapter.by_param, chapter),
         *_background(chapter),
@@ -69,19 +70,9 @@ def _chapter(chapter: Chapter, index: int) -> Markup:
     return element("section", *pieces)
 
 
-def _cards(facts: Facts, class_: str) -> str:
-    cards = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
-    return element("dl", *cards, class_=class_) if cards else ""
-
-
 def _caveats(lines: Iterable[str]) -> str:
     items = [element("li", line) for line in lines]
     return element("ul", *items, class_="caveats") if items else ""
-
-
-def _listed(title: str, lines: Iterable[str]) -> str:
-    items = [element("li", line) for line in lines]
-    return joined([element("h3", title), element("ul", *items)]) if items else ""
 
 
 def _figures(chapter: Chapter, index: int) -> list[str]:

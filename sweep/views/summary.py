@@ -145,26 +145,26 @@ def _counts(trials: Iterable[Trial]) -> dict[TrialState, int]:
     return {state: counted[state] for state in TrialState}
 
 
-Span = tuple[datetime, datetime]
+Period = tuple[datetime, datetime]
 
 
-def attempt_spans(outline: Outline, now: datetime | None) -> list[Span]:
+def attempt_spans(outline: Outline, now: datetime | None) -> list[Period]:
     """Start and end of each attempt; one that still runs ends `now`, or at its last epoch."""
     epochs = epochs_by_trial(outline)
     return [_span(attempt, epochs.get(attempt.trial, []), now) for attempt in outline.attempts]
 
 
-def _span(attempt: Attempt, epochs: Sequence[Epoch], now: datetime | None) -> Span:
+def _span(attempt: Attempt, epochs: Sequence[Epoch], now: datetime | None) -> Period:
     is_running = attempt.finished_at is None and attempt.state is TrialState.RUNNING
     end = now if now is not None and is_running else attempt_end(attempt, epochs)
     return attempt.started_at, max(end, attempt.started_at)
 
 
-def _seconds(span: Span) -> float:
+def _seconds(span: Period) -> float:
     return (span[1] - span[0]).total_seconds()
 
 
-def covered_s(spans: Iterable[Span]) -> float:
+def covered_s(spans: Iterable[Period]) -> float:
     """The seconds that at least one of the spans covers."""
     total = 0.0
     reached: datetime | None = None

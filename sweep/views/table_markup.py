@@ -28,7 +28,8 @@ def table_markup(
     """The table in a box that scrolls; `header` may put something around a column's name."""
     names = [str(name) for name in frame.columns]
     classes = ["text" if is_text_column(frame, name) else "number" for name in names]
-    head = [_head(name, side, header) for name, side in zip(names, classes, strict=True)]
+    told = [kinds.get(name, kind_of_column(name)) for name in names]
+    head = [_head(*each, header) for each in zip(names, told, classes, strict=True)]
     columns = [
         [_cell(text, side, (links or {}).get(name)) for text in cells]
         for name, side, cells in zip(names, classes, shown_columns(frame, kinds), strict=True)
@@ -38,10 +39,10 @@ def table_markup(
     return element("div", element("table", *content), class_="scroll")
 
 
-def _head(name: str, side: str, header: Header | None) -> Markup:
+def _head(name: str, kind: Kind, side: str, header: Header | None) -> Markup:
     shown = _breakable(shorten(one_line(name), _SHORT))
     content = shown if header is None else header(name, shown)
-    return element("th", content, class_=side, title=f"{one_line(name)}: {kind_of_column(name)}")
+    return element("th", content, class_=side, title=f"{one_line(name)}: {kind}")
 
 
 def _cell(text: str, side: str, link: Callable[[str], str] | None) -> Markup:

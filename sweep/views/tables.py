@@ -22,6 +22,7 @@ from sweep.views.columns import (
     Columns,
     Kind,
     metric_column,
+    objective_kinds,
     ordered_metrics,
 )
 from sweep.views.plan import plan_of
@@ -79,6 +80,12 @@ def param_names(snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(name for snapshot in snapshots for name in plan_of(snapshot).params)
     )
+
+
+def shown_kinds(snapshots: Sequence[Snapshot]) -> dict[str, Kind]:
+    """What the columns of trials are whose names do not tell: the params, and the objective's."""
+    params = dict.fromkeys(param_names(snapshots), Kind.PARAM)
+    return params | objective_kinds(snapshot.study.metric for snapshot in snapshots)
 
 
 def frame_of(rows: Sequence[object], columns: Columns, cells: Getters) -> pd.DataFrame:

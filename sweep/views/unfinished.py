@@ -17,10 +17,11 @@ def unfinished(snapshot: Snapshot, summary: Summary) -> list[str]:
         return []
     attempts = attempts_by_trial(snapshot)
     waiting = [trial for trial in snapshot.trials if trial.state is TrialState.WAITING]
-    fresh = [trial for trial in waiting if trial.number not in attempts]
+    begun = [trial for trial in waiting if trial.number in attempts]
     found = (
-        _not_begun(summary, len(waiting) - len(fresh) + len(summary.running)),
-        *(_cut_short(t, attempts[t.number]) for t in waiting[:_MAX_NAMED] if t.number in attempts),
+        _not_begun(summary, len(begun) + len(summary.running)),
+        *(_cut_short(trial, attempts[trial.number]) for trial in begun[:_MAX_NAMED]),
+        _cut_short_too(len(begun) - _MAX_NAMED),
         _running([trial.number for trial in summary.running]),
         *_used_up(snapshot, summary),
     )
@@ -41,6 +42,12 @@ def _cut_short(trial: Trial, attempts: Sequence[Attempt]) -> str:
     cause = "" if last.cause is None else f" ({last.cause.value.replace('_', ' ')})"
     said = f": {one_line(last.message)}" if last.message else ""
     return f"trial {trial.number} was cut short{cause} and waits to go on{said}"
+
+
+def _cut_short_too(count: int) -> str | None:
+    if count <= 0:
+        return None
+    return f"{show_count(count, 'more trial')} {'was' if count == 1 else 'were'} cut short"
 
 
 def _running(numbers: Sequence[int]) -> str | None:

@@ -1,5 +1,6 @@
 """Our own pages in a real browser: figures, live rows, filters, downloads, and the token."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +9,27 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from sweep.coordinator.folders import study_folder
 from sweep.coordinator.holder import this_process
+from sweep.dashboard.assets import asset_path
 from sweep.records import TrialState
 from sweep.store.entries import NewTrial
 from sweep.store.store import open_store
+from sweep.views.figures.bars import timeline_figure
+from sweep.views.series.subject import subject_of
+from sweep.views.series.timeline import timeline_series
 from tests.chromium import DEADLINE_MS, dashboard, keep_screenshot
 from tests.console_script import answered
 from tests.filled_store import PLACE, fill_store
-from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
+from tests.snapshots import (
+    START,
+    SnapshotBuilder,
+    lr_batch_study,
+    make_attempt,
+    make_spec,
+    seconds,
+    with_attempts,
+)
 
 TOKEN = "0123456789abcdef-token"
 CHINESE = "学习率/批大小 “对比” <b>"
@@ -126,6 +140,73 @@ def test_a_point_leads_to_its_trial(watched, address):
     expect(watched.get_by_role("heading", name="Log")).to_be_visible()
     drawn(watched, "curves")
     keep_screenshot(watched, "trial")
+
+
+def test_points_lead_to_their_trials_also_after_a_filter_left_none(watched, address):
+    watched.goto(f"{address}/compare/lr_bs")
+    drawn(watched, "lr")
+    watched.locator("label", has_text="waiting").click()
+    expect(watched.locator("#figure-lr")).to_contain_text("Nothing to draw")
+    watched.get_by_role("button", name="show all").click()
+    wait_for_points(watched, "lr", 5)
+    point = drawn(watched, "lr").evaluate(POINT_AT)
+    watched.mouse.move(point["x"], point["y"])
+    watched.mouse.click(point["x"], point["y"])
+    watched.wait_for_url(f"**/compare/lr_bs/trials/{point['trial']}")
+
+
+def test_a_bar_of_the_timeline_tells_how_long_it_took_when_it_is_pointed_at(watched, sqlite_url):
+    with open_store(sqlite_url, create=True):
+        pass
+    with dashboard(sqlite_url) as address:
+        watched.goto(address)
+        watched.add_script_tag(url=asset_path("plotly.js"))
+        figure = timeline_of_five_minutes()
+        watched.evaluate(
+            """figure => {
+                const plot = document.createElement('div');
+                document.querySelector('main').replaceChildren(plot);
+                return Plotly.newPlot(plot, figure.data, {...figure.layout, width: 900})
+                    .then(() => Plotly.Fx.hover(plot, [{curveNumber: 0, pointNumber: 0}]));
+            }""",
+            figure,
+        )
+        expect(watched.locator(".hovertext")).to_contain_text("from 40 min, for 5 min")
+
+
+def timeline_of_five_minutes() -> dict:
+    """A slot that ran trial 1 from minute 40 to minute 45."""
+    spec = make_spec({"lr": [0.1]})
+    snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.6, lr=0.1).build()
+    spans = [(0, 60), (2400, 2700)]
+    attempts = [
+        make_attempt(trial, started_at=START + seconds(begin), finished_at=START + seconds(end))
+        for trial, (begin, end) in zip(snapshot.trials, spans, strict=True)
+    ]
+    series = timeline_series(subject_of(with_attempts(snapshot, *reversed(attempts))))
+    figure = json.loads(timeline_figure(series).to_json())
+    bars = figure["data"][0]
+    for key in ("base", "x", "y", "customdata"):
+        bars[key] = bars[key][1:]
+    return figure
+
+
+def test_the_log_of_an_attempt_that_runs_is_followed_between_its_epochs(
+    watched, sqlite_url, tmp_path
+):
+    log = study_folder(tmp_path / "runs", "lr_bs", sqlite_url).log(0, 1)
+    log.parent.mkdir(parents=True)
+    log.write_text("step 1\n")
+    spec = make_spec({"lr": [0.1]}, name="lr_bs")
+    snapshot = SnapshotBuilder(spec).running(lr=0.1).build()
+    attempt = make_attempt(snapshot.trials[0], log=str(log))
+    fill_store(sqlite_url, with_attempts(snapshot, attempt))
+    with dashboard(sqlite_url) as address:
+        watched.goto(f"{address}/compare/lr_bs/trials/0")
+        expect(watched.locator(".log")).to_have_text("step 1\n")
+        expect(watched.locator("#live")).to_have_text("live")
+        log.write_text("step 1\nstep 2\n")
+        expect(watched.locator(".log")).to_have_text("step 1\nstep 2\n")
 
 
 def test_a_filter_leaves_fewer_points_rows_and_an_address_to_share(watched, address):

@@ -11,7 +11,9 @@ import pytest
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 
+from sweep.dashboard.optuna_pages import OptunaPages
 from sweep.dashboard.projection import open_projection
+from sweep.dashboard.source import Source
 from sweep.errors import NotFoundError, StorageError, UsageError
 
 
@@ -118,3 +120,19 @@ def test_a_brace_in_the_path_survives_optunas_template(tmp_path):
     assert [study.study_name for study in storage.get_all_studies()] == ["digits"]
     storage.remove_session()
     storage._backend.engine.dispose()
+
+
+def test_optunas_pages_are_opened_again_where_the_database_was_replaced(tmp_path):
+    for name in ("first", "second"):
+        with writable(f"sqlite:///{tmp_path / name}") as storage:
+            storage.create_new_study([optuna.study.StudyDirection.MAXIMIZE], name)
+    url = f"sqlite:///{tmp_path / 'first'}"
+    with Source(url) as source:
+        pages = OptunaPages(url, source)
+        assert (pages.study_id("first"), pages.study_id("second")) == (1, None)
+        app = pages.open()
+        assert pages.open() is app
+        (tmp_path / "second").replace(tmp_path / "first")
+        assert (pages.study_id("first"), pages.study_id("second")) == (None, 1)
+        (tmp_path / "first").rename(tmp_path / "away")
+        assert pages.study_id("second") is None

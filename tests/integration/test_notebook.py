@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,18 @@ import pandas as pd
 import pytest
 
 import sweep
-from sweep.errors import DeviceError, NotFoundError, StudyFileError, SweepError, UsageError
+from sweep.errors import (
+    DeviceError,
+    NotFoundError,
+    StudyFileError,
+    SweepError,
+    UnusableError,
+    UsageError,
+)
 from sweep.records import TrialState
+from sweep.store.store import open_store
 from tests.console_script import environment
-from tests.filled_store import fill_store
+from tests.filled_store import NOBODY, fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -136,8 +145,14 @@ def test_a_report_is_written_from_python(url: str, tmp_path: Path) -> None:
 def test_a_study_is_read_again_when_it_is_asked_for(url: str) -> None:
     fill_store(url, SnapshotBuilder(make_spec({"lr": [0.1]}, name="later")).build())
     study = sweep.load("later")
-    (Path.cwd() / "mine.py").write_text(OWN)
+    with (
+        open_store(url, create=False) as store,
+        store.lead(store.study("later").id, NOBODY, 60) as leadership,
+    ):
+        leadership.add_trial(number=0, params={"lr": 0.1}, seed=0, space_version=1)
+    assert len(study.trials()) == 0
     assert study.refresh() is study
+    assert study.trials()["trial"].tolist() == [0]
 
 
 def own_study() -> dict[str, object]:
@@ -201,6 +216,25 @@ def test_a_trial_can_be_trained_anew(url: str) -> None:
     assert study.config(0).seed == 1000
     with pytest.raises(UsageError, match="there is no trial 77; the study has 6, from 0"):
         study.config(77)
+
+
+def test_what_ones_own_function_trained_is_not_given_for_the_built_in_training(url: str) -> None:
+    spec = make_spec({"lr": [0.1]}, name="own")
+    recipe = spec.recipe.model_copy(update={"train": "./mine.py:train"})
+    fill_store(url, SnapshotBuilder(replace(spec, recipe=recipe)).complete(0.5, lr=0.1).build())
+    with pytest.raises(UsageError, match=r"trains with ./mine.py:train; call that function"):
+        sweep.load("own").config()
+
+
+def test_a_folder_in_which_no_mapping_can_be_written_is_said(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UnusableError, match="change to a folder that can be written"):
+        sweep.run(own_study(), cpu=1, trials=2, storage=url)
 
 
 def cells_of(path: Path) -> list[str]:

@@ -22,10 +22,14 @@ APP = with_token(inside, Token(SECRET))
 
 
 def ask(query="", path="/compare/a%2Fb", *, app=APP, port="8080", **headers):
-    """The status and the headers that are answered."""
+    """The status and the headers that are answered by a server on port 8080.
+
+    `port` is the one that a browser asks, at the near end of a tunnel.
+    """
+    headers = {"HTTP_HOST": f"localhost:{port}"} | headers
     environ = {"QUERY_STRING": query, "REQUEST_URI": f"{path}?{query}", **headers}
     setup_testing_defaults(environ)
-    environ["SERVER_PORT"] = port
+    environ["SERVER_PORT"] = "8080"
     answer = {}
 
     def start_response(status, fields, exc_info=None):
@@ -132,3 +136,14 @@ def test_a_token_that_was_set_is_not_said(monkeypatch, capsys):
     said = capsys.readouterr()
     assert said.out == "http://box:1234\n"
     assert SECRET not in said.out + said.err
+
+
+@pytest.mark.parametrize("host", ["localhost", "[::1]", "box.local", ""])
+def test_where_the_browser_names_no_port_the_cookie_has_the_servers(host):
+    assert cookie_of(ask(f"token={SECRET}", HTTP_HOST=host)).key == "sweep-8080"
+
+
+def test_the_cookies_of_two_tunnels_to_one_port_have_names_of_their_own():
+    names = {cookie_of(ask(f"token={SECRET}", port=port)).key for port in ("8080", "8081")}
+    assert names == {"sweep-8080", "sweep-8081"}
+    assert cookie_of(ask(f"token={SECRET}", HTTP_HOST="[::1]:8082")).key == "sweep-8082"

@@ -6,14 +6,19 @@ import sqlite3
 import time
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 from wsgiref.util import setup_testing_defaults
 
 import pytest
 
+from sweep import clock
 from sweep.coordinator.folders import study_folder
 from sweep.coordinator.holder import this_process
+from sweep.dashboard import cache
 from sweep.dashboard.address import study_path, trial_path
 from sweep.dashboard.library import Library
 from sweep.dashboard.optuna_pages import OptunaPages
@@ -151,6 +156,15 @@ def test_a_path_that_a_server_has_decoded_is_understood_too(filled):
     assert statuses == ["200 OK"]
 
 
+@pytest.mark.parametrize("target", ["//[", "*", "http://box"])
+def test_a_target_that_is_no_path_is_no_page_and_no_bug(filled, target):
+    environ = {"REQUEST_URI": target, "PATH_INFO": "/"}
+    setup_testing_defaults(environ)
+    statuses = []
+    filled._pages(environ, lambda status, headers: statuses.append(status))
+    assert statuses == ["404 Not found"]
+
+
 @pytest.mark.parametrize("kind", GALLERY, ids=lambda kind: kind.name)
 def test_every_figure_of_the_gallery_is_answered_as_strict_json(filled, kind):
     drawn = filled.json(f"/compare/lr_bs/figures/{kind.name}")
@@ -188,6 +202,8 @@ def test_a_downloaded_table_is_the_one_that_the_command_writes(filled, table):
         ("?p.lr=0.05..", [5, 4, 3, 0]),
         ("?p.lr=..0.01", [2, 1]),
         ("?p.lr=0.01..0.1", [5, 4, 3, 2, 1, 0]),
+        ("?p.batch_size=32&p.batch_size=100..", [4, 1, 0]),
+        ("?p.batch_size=..40&p.batch_size=100..", [4, 1, 0]),
         ("?trial=2&trial=4", [4, 2]),
         ("?sort=batch_size&state=complete", [1, 4, 5, 0]),
         ("?sort=-test_accuracy&state=complete", [1, 5, 0, 4]),
@@ -197,6 +213,55 @@ def test_a_downloaded_table_is_the_one_that_the_command_writes(filled, table):
 )
 def test_a_filter_and_an_order_choose_the_trials(filled, query, left):
     assert trials_in(filled, query) == left
+
+
+@pytest.mark.parametrize(
+    "word", ["0.001..0.1", "..0.05", "0.1", "0.05..", "7", "0.1..0.2"], ids=lambda word: word
+)
+@pytest.mark.parametrize("num_values", [1, 3, 9, 14])
+def test_what_the_address_asks_for_stands_in_the_form(site, word, num_values):
+    spec = make_spec({"lr": [0.1], "kind": ["a"]}, name="lr_bs")
+    builder = SnapshotBuilder(spec)
+    for index in range(num_values):
+        builder.complete(0.5, lr=0.1 + index, kind=f"0..{index}")
+    fill_store(site.url, builder.build())
+    form = Form(site.text(f"/compare/lr_bs?p.lr={word}&p.kind=0..2&p.kind=7"))
+    assert sorted(form.values["p.kind"]) == ["0..2", "7"]
+    assert form.values["p.lr"] == [word]
+    assert Form(site.text("/compare/lr_bs")).values == {}
+
+
+class Form(HTMLParser):
+    """What the filter of a page asks for, as its script reads it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.values = {}
+        self._ends = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag != "input":
+            return
+        if "data-range" in given:
+            self._ends.append(given["value"])
+            if len(self._ends) == 2 and any(self._ends):
+                self.values.setdefault(given["data-range"], []).append("..".join(self._ends))
+            self._ends = self._ends[:1] if len(self._ends) < 2 else []
+        elif "checked" in given or given["type"] == "hidden":
+            self.values.setdefault(given["name"], []).append(given["value"])
+
+
+def test_a_choice_that_looks_like_a_range_is_found_by_its_name(site):
+    spec = make_spec({"kind": ["0..1", "..", ""]}, name="lr_bs")
+    builder = SnapshotBuilder(spec)
+    for kind in ("0..1", "..", ""):
+        builder.complete(0.5, kind=kind)
+    fill_store(site.url, builder.build())
+    assert trials_in(site, "?p.kind=0..1") == [0]
+    assert trials_in(site, "?p.kind=..") == [1]
+    assert trials_in(site, "?p.kind=''") == [2]
 
 
 def test_what_has_no_value_is_last_whichever_way_trials_are_sorted(filled):
@@ -271,6 +336,39 @@ def test_a_poll_differs_once_a_trial_or_an_epoch_is_stored_and_only_then(filled)
             assert "Running now" in filled.text("/compare/lr_bs/overview")
     assert len({before, led, added, started, version()}) == 5
     assert trials_in(filled)[0] == 6
+
+
+def test_more_studies_than_are_kept_at_a_glance_are_not_read_anew_for_their_list(
+    site, monkeypatch
+):
+    monkeypatch.setattr(cache, "MAX_GLANCES", 2)
+    library = Library(site.source)
+    for number in range(4):
+        fill_store(site.url, named_study(f"study {number}"))
+    assert len(library.standings()) == 4
+    monkeypatch.setattr(Store, "outline", lambda *_: pytest.fail("a study is read again"))
+    assert [each.study.name for each in library.standings()] == [f"study {n}" for n in range(4)]
+
+
+def test_the_time_of_a_study_that_runs_goes_on_between_its_epochs(filled, monkeypatch):
+    def shown():
+        return filled.library.glance("lr_bs").summary, filled.library.standings()[0].summary
+
+    with open_store(filled.url, create=False) as store:
+        study = store.study("lr_bs")
+        with store.lead(study.id, this_process(), 60) as leadership:
+            leadership.add_trial(NewTrial(number=6, params={"lr": 0.1}, seed=0, space_version=1))
+            leadership.start_attempt(6, PLACE)
+            before = shown()
+            later = clock.utc_now() + timedelta(hours=1)
+            monkeypatch.setattr(clock, "utc_now", lambda: later)
+            after = shown()
+            assert "data-growing" in filled.text("/compare/lr_bs/overview")
+            assert "data-growing" in filled.text("/overview")
+    for old, new in zip(before, after, strict=True):
+        assert new.elapsed_s - old.elapsed_s == pytest.approx(3600, abs=60)
+    assert "data-growing" not in filled.text("/compare/lr_bs/overview")
+    assert "data-growing" not in filled.text("/overview")
 
 
 def test_only_what_has_changed_is_read_again(filled, monkeypatch):
@@ -394,7 +492,7 @@ def test_without_optunas_tables_its_dashboard_says_when_they_come(filled):
 
 
 def test_a_bug_of_ours_is_a_page_and_its_traceback_is_in_the_log(filled, monkeypatch, caplog):
-    monkeypatch.setattr(Library, "glances", lambda self: 1 / 0)
+    monkeypatch.setattr(Library, "standings", lambda self: 1 / 0)
     status, _, text = filled.ask("/")
     assert status == 500
     assert "a bug in sweep: ZeroDivisionError" in text
@@ -439,6 +537,41 @@ def test_a_trial_shows_its_attempts_message_and_log_escaped_and_without_colours(
     text = unescape(site.text("/compare/lr_bs/trials/3/log"))
     assert "<script>x</script> 开始\n100%\nbell\n" in text
     assert "does not lie where a run puts it" in site.text("/compare/lr_bs/trials/2/log")
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_the_log_of_an_attempt_that_runs_is_marked_to_be_asked_for_again(
+    site, tmp_path, is_written
+):
+    folder = study_folder(tmp_path / "runs", "lr_bs", site.url)
+    spec = make_spec({"lr": [0.1]}, name="lr_bs")
+    snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1).running(lr=0.1).build()
+    attempts = [make_attempt(t, log=str(folder.log(t.number, 1))) for t in snapshot.trials]
+    for attempt in attempts if is_written else ():
+        Path(attempt.log).parent.mkdir(parents=True)
+        Path(attempt.log).write_text("step 1\n")
+    fill_store(site.url, with_attempts(snapshot, *attempts))
+    for target in ("/compare/lr_bs/trials/1", "/compare/lr_bs/trials/1/log"):
+        assert site.text(target).count('data-growing=""') == 1
+    for target in ("/compare/lr_bs/trials/0", "/compare/lr_bs/trials/0/log"):
+        assert "data-growing" not in site.text(target)
+    assert site.text(f"/compare/lr_bs/trials/0/log?attempt={'9' * 5000}")
+
+
+def test_the_page_of_an_excluded_trial_draws_its_curve(filled):
+    with closing(sqlite3.connect(filled.url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("UPDATE sweep_trials SET excluded = 1 WHERE number = 0")
+        connection.commit()
+    drawn = filled.json("/compare/lr_bs/figures/curves?trial=0")
+    assert drawn["figure"]["data"]
+    points = filled.json("/compare/lr_bs/figures/curves")["figure"]["data"]
+    assert 0 not in {told[0] for trace in points for told in trace["customdata"]}
+
+
+def test_of_filtered_trials_a_timeline_does_not_say_how_much_slots_were_used(filled):
+    assert "was used to" in filled.json("/compare/lr_bs/figures/timeline")["caption"]
+    part = filled.json("/compare/lr_bs/figures/timeline?state=complete")
+    assert "may have run others" in part["caption"]
 
 
 def test_a_log_that_is_a_link_or_gone_is_not_read(site, tmp_path):

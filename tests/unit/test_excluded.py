@@ -4,17 +4,21 @@ from dataclasses import replace
 
 import pytest
 
+from sweep.cli.best_text import NoneCompleteError, found_best
+from sweep.cli.ending import ending_text
 from sweep.records import Direction, Snapshot, TrialState
 from sweep.spec.study import PrunerSpec, SearchSpec
 from sweep.tuner.tuner import Tuner
 from sweep.views.best import best
 from sweep.views.chapter import chapter_of
 from sweep.views.comparison import controlled, groups_by
+from sweep.views.gallery import Blank, draw, kind_named
 from sweep.views.rows import trial_rows
+from sweep.views.series.subject import subject_of
 from sweep.views.summary import summarize
 from sweep.views.tables import trials_table
 from tests.scripted import QUALITY
-from tests.snapshots import lr_batch_study, make_trial
+from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec, make_trial
 
 
 def without(snapshot: Snapshot, *numbers: int) -> Snapshot:
@@ -48,6 +52,35 @@ def test_a_report_shows_it_says_so_and_draws_it_nowhere():
     assert {row.number for row in chapter.subject.rows} == {0, 2, 3, 4, 5}
     assert "excluded" in chapter.trials.frame
     assert "excluded" not in chapter_of(lr_batch_study()).trials.frame
+
+
+def test_what_only_excluded_trials_make_unequal_is_no_caveat():
+    builder = SnapshotBuilder(make_spec({"lr": [0.1, 0.2], "batch_size": [64, 128]}))
+    builder.complete(0.5, lr=0.1, batch_size=64, epochs={"num_sharing": 1})
+    builder.complete(0.6, lr=0.2, batch_size=64, epochs={"num_sharing": 1})
+    other = {"num_sharing": 2, "micro_batch": 1}
+    builder.complete(0.7, lr=0.1, batch_size=128, epochs=other, attempt={"device": "GPU-1"})
+    words = ("vary together", "kinds of devices", "num_sharing", "no room")
+
+    def told(snapshot):
+        return [word for word in words for line in chapter_of(snapshot).caveats if word in line]
+
+    assert told(builder.build()) == list(words)
+    assert told(without(builder.build(), 2)) == []
+
+
+def test_that_nothing_but_excluded_trials_is_there_is_said():
+    builder = SnapshotBuilder(make_spec({"lr": [0.1]}))
+    snapshot = without(builder.complete(0.5, lr=0.1).failed(lr=0.1).build(), 0)
+    assert chapter_of(snapshot).headline == (
+        "Every complete trial was set apart by hand, so there is no best one."
+    )
+    assert "no trial is complete" not in ending_text(snapshot, None)
+    with pytest.raises(NoneCompleteError, match="no complete trial that counts"):
+        found_best(snapshot, "accuracy", 1)
+    drawing = draw(kind_named("history"), subject_of(snapshot))
+    assert isinstance(drawing, Blank)
+    assert drawing.reason.endswith("; trials that were set apart by hand are not drawn")
 
 
 def trial(number: int, quality: float, value: float, *, excluded: bool = False):

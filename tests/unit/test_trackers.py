@@ -27,7 +27,7 @@ from sweep.trackers.entries import (
 from sweep.trackers.feed import LOG, MOST_WAITING, Feed
 from sweep.trackers.opening import explained, open_tracker
 from sweep.trackers.tensorboard import TensorBoard
-from tests.snapshots import lr_batch_study, make_epochs
+from tests.snapshots import START, lr_batch_study, make_epochs, seconds
 
 EPOCH = Measured(trial=3, epoch=1, metrics={"test_accuracy": 0.5}, at_s=12.5)
 BEGUN = Begun(trial=3, params={"lr": 0.1, "optimizer": "sgd", "flip": True}, first_epoch=0, at_s=1)
@@ -139,18 +139,22 @@ def test_a_feed_writes_in_another_process(tmp_path: Path) -> None:
     assert scalars_in(tmp_path / "tensorboard" / "trial-00003", "test_accuracy") == [(1, 0.5)]
 
 
-def test_a_missing_library_is_one_notice_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_missing_library_is_one_notice_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "wandb.py").write_text("raise ModuleNotFoundError('hidden', name='wandb')\n")
+    paths = [str(hidden), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     with feed(tmp_path, logs=["wandb", "tensorboard"], patience_s=DEADLINE_S) as fed:
-        os.environ.pop("WANDB_MODE", None)
         for entry in (BEGUN, EPOCH, ENDED):
             fed.put(entry)
-    notices = fed.notices()
+    assert fed.notices() == [
+        "log: wandb is left out: wandb needs wandb, which is not installed: "
+        "pip install 'sweep-trials[wandb]'"
+    ]
     assert scalars_in(tmp_path / "tensorboard" / "trial-00003", "test_accuracy") == [(1, 0.5)]
-    if notices:  # where wandb is installed there is nothing to tell
-        assert notices == [
-            "log: wandb is left out: wandb needs wandb, which is not installed: "
-            "pip install 'sweep-trials[wandb]'"
-        ]
 
 
 def test_a_folder_that_cannot_be_written_is_one_notice(tmp_path: Path) -> None:
@@ -229,6 +233,11 @@ def test_the_others_take_a_whole_study(
     assert runs["1"].data.metrics["final/test_accuracy"] == 0.92
     assert {runs["2"].info.status, runs["3"].info.status} == {"KILLED", "FAILED"}
     assert runs["2"].data.tags["sweep.state"] == str(TrialState.PRUNED)
+    began_ms = round((START + seconds(100)).timestamp() * 1000)
+    info = runs["1"].info
+    assert (info.start_time, info.end_time) == (began_ms, began_ms + 30_000)
+    (final,) = client.get_metric_history(info.run_id, "final/test_accuracy")
+    assert final.timestamp == info.end_time
 
 
 def test_tensorboard_is_written_without_loading_torch(tmp_path: Path) -> None:

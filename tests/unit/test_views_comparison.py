@@ -185,6 +185,15 @@ def test_an_uncontrolled_comparison_names_what_varies_too() -> None:
     )
 
 
+def test_means_of_the_greatest_numbers_are_no_error() -> None:
+    builder = SnapshotBuilder(make_spec({"lr": [0.1]}, metric="score"))
+    for score in (1.5e308, 1.7e308, 1.6e308):
+        builder.complete(score, lr=0.1)
+    row = by_table([builder.build()], "lr").iloc[0]
+    assert row.value == pytest.approx(1.6e308)
+    assert row.value_std == pytest.approx(0.1e308)
+
+
 def test_one_value_compares_with_nothing() -> None:
     comparison = controlled(lr_study(0.1), "lr")
     assert not comparison.is_controlled
@@ -206,6 +215,22 @@ def test_many_values_over_decades_become_half_decades() -> None:
 def test_many_values_close_together_become_equal_steps() -> None:
     found = ranges_of(*(0.5 + i / 100 for i in range(40)))
     assert found == ["0.5 to 0.6", "0.6 to 0.7", "0.7 to 0.8", "0.8 to 0.9"]
+
+
+def test_ranges_whose_ends_are_close_together_have_labels_of_their_own() -> None:
+    spec = make_spec({"units": list(range(1000, 1025))})
+    builder = SnapshotBuilder(spec)
+    for units in range(1000, 1025):
+        builder.complete(0.5, units=units)
+    snapshot = builder.build()
+    groups = groups_by_range(trial_rows(snapshot), "units", snapshot.study)
+    assert [(group.value, group.trials) for group in groups] == [
+        *(("1000 to 1005", 5), ("1005 to 1010", 5), ("1010 to 1015", 5), ("1015 to 1020", 5)),
+        ("1020 to 1025", 5),
+    ]
+    decays = ranges_of(*(0.999 + index * 0.00006 for index in range(16)))
+    assert decays[:2] == ["0.999 to 0.9992", "0.9992 to 0.9994"]
+    assert len(set(decays)) == len(decays) == 5
 
 
 def test_values_that_were_drawn_evenly_become_equal_steps_however_far_they_span() -> None:

@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sweep.views.by_table import by_table
 from sweep.views.columns import Kind
-from sweep.views.display import one_line, shorten, show_duration, width_of
-from sweep.views.formats import to_csv, to_csv_with_bom, to_json, to_markdown
-from sweep.views.tables import trials_table, value_cells
+from sweep.views.display import (
+    one_line,
+    shorten,
+    show_duration,
+    show_number,
+    show_param,
+    show_scale,
+    width_of,
+)
+from sweep.views.formats import shown_columns, to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.tables import shown_kinds, trials_table, value_cells
 from sweep.views.text_table import to_text
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
 
@@ -138,7 +147,9 @@ def test_wide_characters_keep_the_columns_straight() -> None:
 def test_the_objective_is_not_shown_twice() -> None:
     snapshot = SnapshotBuilder(make_spec({"lr": [0.1]})).complete(0.5, lr=0.1).build()
     accuracy = {"value": Kind.ACCURACY}
-    assert "value" not in to_text(trials_table([snapshot]), kinds=accuracy).splitlines()[1]
+    table = trials_table([snapshot])
+    assert "value" not in to_text(table, kinds=accuracy).split()
+    assert "value" in to_text(table, kinds={"value": Kind.NUMBER}).split()
 
 
 def test_a_table_without_rows_is_its_header() -> None:
@@ -169,3 +180,38 @@ def test_the_images_at_once_are_shown_where_they_are_not_the_batch_size(
     builder.complete(0.6, batch_size=128, epochs={"micro_batch": fewest})
     lines = to_text(trials_table([builder.build()]), width=200).splitlines()
     assert ("micro_" in lines[0] or "micro_" in lines[1]) is is_shown
+
+
+def test_a_number_that_rounds_to_ten_thousand_is_written_in_full() -> None:
+    assert [show_number(n) for n in (9_999.7, 9_999.4, 10_000.2)] == ["10000", "9999", "10000"]
+    assert [show_duration(s) for s in (59.94, 59.97)] == ["59.9 s", "1 min 00 s"]
+
+
+def test_a_param_is_shown_with_as_many_digits_as_it_takes_not_to_be_another_number() -> None:
+    shown = [show_param(v) for v in (0.9999, 0.99999, 0.999999, 0.123456, 1.0234567, 64.0, 1e-05)]
+    assert shown == ["0.9999", "0.99999", "0.999999", "0.123456", "1.02346", "64", "1e-05"]
+    assert [show_param(v) for v in (0.0123456789, 123456.789)] == ["0.01235", "123457"]
+    assert [show_param(v) for v in (float("inf"), float("nan"), None, True)] == [
+        *("inf", "", "", "true"),
+    ]
+
+
+def test_numbers_along_a_scale_can_be_told_apart() -> None:
+    assert show_scale([1000.0, 1005.0, 1010.0]) == ["1000", "1005", "1010"]
+    assert show_scale([0.1, 0.31622776, 1.0]) == ["0.1", "0.316", "1"]
+    assert show_scale([0.9990, 0.9992, 0.9994]) == ["0.999", "0.9992", "0.9994"]
+    assert [show_scale(numbers) for numbers in ([], [7.0])] == [[], ["7"]]
+
+
+def test_a_table_shows_a_param_as_its_values_are_whatever_it_is_called() -> None:
+    builder = SnapshotBuilder(
+        make_spec({"ema_decay": [0.9999, 0.99999], "target_accuracy": [0.5, 0.9]})
+    )
+    builder.complete(0.5, ema_decay=0.9999, target_accuracy=0.5)
+    builder.complete(0.6, ema_decay=0.99999, target_accuracy=0.9)
+    snapshot = builder.build()
+    kinds = shown_kinds([snapshot])
+    (values,) = shown_columns(by_table([snapshot], "ema_decay")[["ema_decay"]], kinds)
+    assert values == ["0.9999", "0.99999"]
+    (values,) = shown_columns(by_table([snapshot], "target_accuracy")[["target_accuracy"]], kinds)
+    assert values == ["0.5", "0.9"]

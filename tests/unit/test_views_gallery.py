@@ -2,6 +2,7 @@
 
 import json
 import random
+from html import unescape
 
 import pytest
 
@@ -122,6 +123,12 @@ def test_a_state_of_the_timeline_has_a_pattern_of_its_own() -> None:
     assert len({color for color, _ in patterns}) == len({shape for _, shape in patterns}) == 3
 
 
+def test_a_bar_of_the_timeline_tells_how_long_its_attempt_took() -> None:
+    (bar,) = (t for t in drawn("timeline", conditional()).figure.data if t.type == "bar")
+    assert "for %{customdata[2]:.4~g} min" in bar.hovertemplate
+    assert [told[2] for told in bar.customdata] == list(bar.x)
+
+
 @pytest.mark.parametrize("kind", GALLERY, ids=NAMES)
 def test_a_point_names_its_trial_first(kind: FigureKind) -> None:
     numbers = set()
@@ -199,6 +206,70 @@ def test_figures_show_accuracies_in_percent_and_units_on_the_axes() -> None:
     assert titles == ["epoch time (s)", "peak memory (MiB)", "test accuracy (%)"]
     mean = [trace for trace in figure.data if trace.name == "mean"][-1]
     assert mean.y[1] == 92
+
+
+def test_a_param_is_no_metric_whatever_its_name_ends_in() -> None:
+    figure = drawn("batch_size", full_study(40, target_accuracy=[0.5, 0.75])).figure
+    points = next(trace for trace in figure.data if trace.name == "complete")
+    assert {round(x) for x in points.x} == {0, 1}
+    assert figure.layout.xaxis.title.text == "target_accuracy"
+    assert "target_accuracy %{customdata[1]}<br>" in points.hovertemplate
+    scale = drawn("lr", full_study(40, target_accuracy=[0.5, 0.75])).figure
+    assert set(scale.data[0].x) <= {0.5, 0.75}
+
+
+def parallel_texts(snapshot: Snapshot) -> list[tuple[int, float, str]]:
+    notes = drawn("parallel", snapshot).figure.layout.annotations
+    return [(note.x, note.y, note.text) for note in notes]
+
+
+def test_a_label_of_parallel_coordinates_stands_where_its_lines_pass() -> None:
+    builder = SnapshotBuilder(make_spec({"optimizer": ["sgd", "adam"], "momentum": [0.9]}))
+    for _ in range(4):
+        builder.complete(0.5, optimizer="sgd", momentum=0.9).complete(0.5, optimizer="adam")
+    texts = parallel_texts(builder.build())
+    assert (1, 0.5, "0.9") in texts
+    assert [(place, shown) for axis, place, shown in texts if axis == 2] == [(0.5, "50%")]
+
+
+def test_ticks_of_parallel_coordinates_differ_on_a_short_axis() -> None:
+    builder = SnapshotBuilder(make_spec({"units": list(range(1000, 1025))}))
+    for units in range(1000, 1025):
+        builder.complete(units / 1e6, units=units)
+    shown = [words for axis, _, words in parallel_texts(builder.build()) if axis == 0]
+    assert len(set(shown)) == len(shown) == 6
+    assert (shown[0], shown[-1]) == ("1000", "1024")
+
+
+@pytest.mark.parametrize("name", ["lr", "contour"])
+def test_params_that_differ_in_their_last_digits_have_places_of_their_own(name: str) -> None:
+    builder = SnapshotBuilder(make_spec({"units": [1], "kind": ["a", "b"]}))
+    for index in range(25):
+        builder.complete(0.5, units=1_000_000 + index, kind="ab"[index % 2])
+    traces = drawn(name, builder.build()).figure.data
+    xs = {x for trace in traces if trace.type == "scatter" for x in trace.x}
+    assert xs == set(range(1_000_000, 1_000_025))
+
+
+def test_a_metric_is_escaped_once() -> None:
+    spec = make_spec({"lr": [0.1, 0.2]}, metric="a&b")
+    snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.6, lr=0.2).build()
+    assert list(drawn("parallel", snapshot).figure.layout.xaxis.ticktext) == ["lr", "a&amp;b"]
+    long = full_study(40, **{"a&b" * 20: [1, 2]})
+    title = drawn("batch_size", long).figure.layout.xaxis.title.text
+    assert unescape(title) == f"{('a&b' * 20)[:23]}…"
+
+
+@pytest.mark.parametrize("kind", GALLERY, ids=NAMES)
+def test_the_greatest_numbers_are_drawn(kind: FigureKind) -> None:
+    spec = make_spec({"batch_size": [32, 64], "lr": [0.1], "kind": ["a", "b"]}, metric="score")
+    builder = SnapshotBuilder(spec)
+    for index in range(24):
+        value = (1.7e308, -1.7e308, 1e308, -1e308)[index % 4]
+        builder.complete(
+            value, batch_size=32 * (1 + index % 2), lr=0.1 / (1 + index % 4), kind="ab"[index % 2]
+        )
+    assert isinstance(draw(kind, subject_of(builder.build())), Drawing)
 
 
 def test_a_cost_has_its_currency() -> None:

@@ -12,6 +12,8 @@ from sweep.records import Direction, Snapshot, TrialState
 from sweep.space.distributions import Float
 from sweep.space.space import Alternative, Param, Space
 from sweep.spec.study import BudgetSpec
+from sweep.views import captions
+from sweep.views.figures.bars import timeline_figure
 from sweep.views.series.boxes import BoxSeries, Spread, box_series, spread_of
 from sweep.views.series.contour import ContourSeries, contour_series, smoothed
 from sweep.views.series.importance import ImportanceSeries, importance_series
@@ -38,6 +40,13 @@ def test_a_spread_has_quartiles_and_whiskers_without_outliers() -> None:
         num=6, low=1, first_quartile=2.25, median=3.5, third_quartile=4.75, high=5
     )
     assert spread_of([]) is None
+
+
+def test_a_spread_of_the_greatest_numbers_is_finite() -> None:
+    spread = spread_of([-1.7e308, -1e308, 1e308, 1.7e308])
+    assert spread is not None
+    assert (spread.low, spread.high) == (-1.7e308, 1.7e308)
+    assert spread.median == 0
 
 
 def test_a_box_is_of_complete_trials_and_pruned_ones_are_points() -> None:
@@ -144,11 +153,12 @@ def test_importance_wants_ten_complete_trials_and_a_param_that_differs() -> None
     assert same == Nothing(reason="all complete trials have the same params")
 
 
-def test_equal_trials_make_every_param_equally_important() -> None:
+def test_where_all_trials_reached_the_same_no_param_is_important() -> None:
     builder = SnapshotBuilder(make_spec({"a": [1, 2], "b": [1, 2]}))
     for index in range(12):
         builder.complete(0.0, a=1 + index % 2, b=1 + index // 2 % 2)
-    assert importance_of(builder.build()) == {"a": 0.5, "b": 0.5}
+    series = importance_series(subject_of(builder.build()))
+    assert series == Nothing(reason="all complete trials have the same test_accuracy")
 
 
 def test_a_param_that_not_every_trial_has_is_compared_among_those_that_have_it() -> None:
@@ -289,6 +299,43 @@ def test_a_timeline_has_a_lane_for_each_slot_and_knows_how_much_it_was_used() ->
     assert series.used == pytest.approx(110 / 120)
 
 
+def test_a_pause_between_two_runs_is_no_idle_time() -> None:
+    snapshot = slots_study()
+    late = [
+        replace(
+            attempt,
+            started_at=attempt.started_at + seconds(10_000),
+            finished_at=attempt.finished_at + seconds(10_000),
+        )
+        for attempt in snapshot.attempts
+    ]
+    twice = with_attempts(snapshot, *snapshot.attempts, *late)
+    series = timeline(twice)
+    assert series.span_s == 10_060
+    assert [lane.used for lane in series.lanes] == [pytest.approx(50 / 60), 1]
+    assert series.used == pytest.approx(110 / 120)
+
+
+def test_of_some_trials_alone_nobody_can_tell_how_much_the_slots_were_used() -> None:
+    series = timeline_series(replace(subject_of(slots_study()), is_whole=False))
+    assert isinstance(series, TimelineSeries)
+    assert (series.used, {lane.used for lane in series.lanes}) == (None, {None})
+    assert "idle" not in captions.timeline(series)
+    assert "%" not in captions.timeline(series)
+    assert "used" not in timeline_figure(series).layout.yaxis.ticktext[0]
+
+
+def test_a_trial_on_two_gpus_fills_the_lane_of_each() -> None:
+    snapshot = slots_study()
+    first, *others = snapshot.attempts
+    pair = replace(first, device="GPU-a,GPU-b", started_at=START + seconds(60), finished_at=None)
+    pair = replace(pair, finished_at=START + seconds(90))
+    series = timeline(with_attempts(snapshot, *others, pair))
+    assert [lane.device for lane in series.lanes] == ["GPU-a", "GPU-b"]
+    assert [(bar.lane, bar.start_s) for bar in series.bars] == [(0, 40), (0, 60), (1, 0), (1, 60)]
+    assert series.in_use == ((0, 1), (40, 2), (60, 2), (90, 0))
+
+
 def test_attempts_that_overlap_on_one_device_have_lanes_of_their_own() -> None:
     snapshot = slots_study()
     both = [replace(attempt, device="cpu") for attempt in snapshot.attempts]
@@ -313,8 +360,8 @@ def test_very_many_attempts_are_merged_and_none_is_lost() -> None:
         make_attempt(
             make_trial(number, {"lr": 0.1}, TrialState.COMPLETE),
             device=f"GPU-{number % 4}",
-            started_at=START + seconds(10 * (number // 4)),
-            finished_at=START + seconds(10 * (number // 4) + 9),
+            started_at=START + seconds(10 * (number // 4) + 2 * (number % 4)),
+            finished_at=START + seconds(10 * (number // 4) + 2 * (number % 4) + 9),
         )
         for number in range(MAX_BARS * 3)
     ]

@@ -3,8 +3,9 @@
 import pytest
 
 from sweep.errors import UsageError
-from sweep.records import Snapshot, TrialState
-from sweep.views.series.axis import axis_of, even_axis, scale_axis
+from sweep.records import Direction, Snapshot, TrialState
+from sweep.views.figures.lines import history_figure
+from sweep.views.series.axis import axis_of, even_axis, label_of, scale_axis
 from sweep.views.series.curves import (
     MAX_CURVE_POINTS,
     MAX_CURVES,
@@ -87,6 +88,31 @@ def test_a_share_of_an_axis_and_a_place_on_it_are_inverse() -> None:
     assert axis.share(1.0) == pytest.approx(1)
     assert axis.at(1 / 3) == pytest.approx(0.01)
     assert even_axis("x", ["one"]).share("one") == 0.5
+
+
+def test_values_that_round_alike_have_places_and_labels_of_their_own() -> None:
+    axis = even_axis("ema_decay", [0.9999, 0.99999, 0.999999])
+    assert axis.labels == ("0.9999", "0.99999", "0.999999")
+    sampled = even_axis("x", [0.012345671, 0.012345672, 0.5])
+    assert sampled.labels == ("0.012345671", "0.012345672", "0.5")
+    assert even_axis("x", [0.0123456789, 0.5]).labels == ("0.01235", "0.5")
+    assert [sampled.place(value) for value in (0.012345671, 0.012345672, 0.5)] == [0, 1, 2]
+
+
+def test_a_text_that_could_be_another_value_is_quoted() -> None:
+    labels = [label_of(value) for value in (1, "1", True, "true", "other", "not set", "'1'", "a")]
+    assert labels == [
+        *("1", "'1'", "true", "'true'", "'other'", "'not set'", "''1''", "a"),
+    ]
+    assert even_axis("x", [1, "1", True, "true"]).place("1") == 2
+    assert len({label_of(value) for value in ("a\nb", "a\\nb", "'a\\nb'")}) == 3
+
+
+def test_the_middle_of_an_axis_is_the_place_of_what_stands_alone() -> None:
+    lonely = scale_axis("x", [3.0])
+    assert (lonely.share(3.0), lonely.at(0.5)) == (0.5, 3.0)
+    widest = scale_axis("x", [-1.7e308, 1.7e308])
+    assert [widest.share(value) for value in (-1.7e308, 0.0, 1.7e308)] == [0, 0.5, 1]
 
 
 def test_true_and_one_have_places_of_their_own() -> None:
@@ -176,6 +202,20 @@ def test_of_many_values_the_frequent_have_groups_and_the_rest_one() -> None:
     assert len(groups["other"]) == 20 - MAX_GROUPS + 1
 
 
+def test_a_choice_called_other_or_not_set_is_no_leftover_group() -> None:
+    names = ["other", "not set", *(f"name{index}" for index in range(8))]
+    builder = SnapshotBuilder(make_spec({"kind": names, "lr": [0.1]}))
+    for index, name in enumerate(names):
+        for _ in range(5 if index < 2 else 1):
+            builder.complete(0.5, kind=name)
+    builder.complete(0.5, lr=0.1)
+    groups = grouped(subject_of(builder.build()).rows, "kind")
+    sizes = {label: len(rows) for label, rows in groups.items()}
+    assert (sizes["'other'"], sizes["'not set'"]) == (5, 5)
+    assert sum(sizes.values()) == 19
+    assert list(groups)[-1] == "other"
+
+
 def test_curves_keep_gaps_and_know_the_best() -> None:
     snapshot = lr_batch_study()
     drawn = {curve.trial: curve for curve in curves(snapshot).curves}
@@ -216,6 +256,15 @@ def test_of_a_loss_the_best_so_far_falls() -> None:
     for loss in (0.0, 0.5, -1.0):
         builder.complete(loss, lr=0.1)
     assert history(builder.build()).best == ((0, 0.0), (2, -1.0))
+
+
+@pytest.mark.parametrize(("direction", "worst"), [("maximize", 0.1), ("minimize", 0.5)])
+def test_failed_trials_lie_level_with_the_worst_one(direction: str, worst: float) -> None:
+    spec = make_spec({"lr": [0.1]}, metric="loss", direction=Direction(direction))
+    builder = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.1, lr=0.1).failed(lr=0.1)
+    series = history(builder.build())
+    failed = next(t for t in history_figure(series).data if t.name == "failed (no value)")
+    assert list(failed.y) == [worst]
 
 
 def test_of_very_many_trials_those_that_raised_the_best_are_drawn() -> None:

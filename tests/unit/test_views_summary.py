@@ -134,6 +134,21 @@ def test_selection_on_test_data_is_said() -> None:
     assert not any("not finished" in line for line in lines)
 
 
+@pytest.mark.parametrize("direction", Direction)
+def test_of_an_objective_on_test_data_worse_is_to_be_expected(direction: Direction) -> None:
+    spec = make_spec({"lr": [0.1, 0.2]}, metric="test_loss", direction=direction)
+    snapshot = SnapshotBuilder(spec).complete(0.5, lr=0.1).complete(0.4, lr=0.2).build()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    assert any("a little worse on new data" in line for line in lines)
+
+
+def test_sets_of_params_differ_by_true_and_one() -> None:
+    study = SnapshotBuilder(make_spec({"x": [True, 1]})).complete(0.5, x=True).complete(0.6, x=1)
+    snapshot = study.build()
+    lines = caveats(snapshot, trial_rows(snapshot), summarize(snapshot, None))
+    assert any(line.startswith("Each set of params was trained once") for line in lines)
+
+
 def test_several_gpus_are_one_kind_of_device() -> None:
     builder = SnapshotBuilder(make_spec({"lr": [0.1]}))
     for uuid in ("GPU-3f2a91c0-1111", "GPU-77777777-1111", "MIG-12345678-1111"):

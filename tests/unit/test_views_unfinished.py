@@ -1,5 +1,7 @@
 """What a study has still to do, and why: what was not begun, cut short, or has no budget left."""
 
+from dataclasses import replace
+
 from sweep.records import Cause, Snapshot, TrialState
 from sweep.spec.study import BudgetSpec
 from sweep.views.summary import summarize
@@ -42,6 +44,23 @@ def test_a_trial_that_was_cut_short_says_why() -> None:
     ]
     told = lines(Snapshot(**fields_of(snapshot) | {"trials": tuple(waiting)}))
     assert told[0] == "trial 0 was cut short (lost) and waits to go on: killed by signal 9"
+
+
+def test_of_many_trials_that_were_cut_short_ten_are_named_and_none_is_silent() -> None:
+    builder = SnapshotBuilder(make_spec({"lr": list(range(40))}, budget=BudgetSpec(trials=30)))
+    for index in range(12):
+        builder.waiting(lr=index)
+    lost = {"state": TrialState.FAILED, "cause": Cause.LOST}
+    for index in range(12, 25):
+        builder.running(0.4, lr=index, attempt=lost)
+    snapshot = builder.build()
+    trials = [
+        replace(t, state=TrialState.WAITING) if t.number > 11 else t for t in snapshot.trials
+    ]
+    told = lines(replace(snapshot, trials=tuple(trials)))
+    assert told[0] == "17 trials of 30 have not begun"
+    assert [line.split()[1] for line in told[1:11]] == [str(number) for number in range(12, 22)]
+    assert told[11:] == ["3 more trials were cut short"]
 
 
 def fields_of(record: object) -> dict[str, object]:

@@ -97,14 +97,17 @@ def _bars(bars: list[Bar], ending: str, size_s: float, unit: str, edge: float) -
         orientation="h",
         width=0.7,
         name=ending,
-        customdata=[[bar.first_trial, _told(bar)] for bar in bars],
+        customdata=[
+            [bar.first_trial, _told(bar), rounded((bar.end_s - bar.start_s) / size_s)]
+            for bar in bars
+        ],
         marker={
             "color": color,
             "pattern": {"shape": pattern, "size": 5},
             "line": {"color": "rgba(255, 255, 255, 0.8)", "width": edge},
         },
         hovertemplate=f"%{{customdata[1]}}, {ending}<br>from %{{base:.4~g}} {unit}, "
-        f"for %{{value:.4~g}} {unit}",
+        f"for %{{customdata[2]:.4~g}} {unit}",  # a bar's value is its end
         hoverlabel={"namelength": 0},
     )
 
@@ -124,9 +127,15 @@ def _in_use(series: TimelineSeries, size_s: float) -> Any:
         fill="tozeroy",
         fillcolor="rgba(0, 114, 178, 0.25)",
         showlegend=False,
-        hovertemplate=f"%{{y}} of {len(series.lanes)} slots in use",
+        hovertemplate=_told_in_use(series),
         hoverlabel={"namelength": 0},
     )
+
+
+def _told_in_use(series: TimelineSeries) -> str:
+    if series.used is None:
+        return "%{y} slots in use by these trials"
+    return f"%{{y}} of {len(series.lanes)} slots in use"
 
 
 def _lane_names(lanes: Sequence[Lane]) -> list[str]:
@@ -138,6 +147,7 @@ def _lane_names(lanes: Sequence[Lane]) -> list[str]:
         short = {device: device for device in devices}
     return [
         text(f"{lane.host} " if len(hosts) > 1 else "")
-        + f"{text(short[lane.device])}, {100 * lane.used:.0f}% used"
+        + text(short[lane.device])
+        + ("" if lane.used is None else f", {100 * lane.used:.0f}% used")
         for lane in lanes
     ]

@@ -66,11 +66,11 @@ def history_figure(series: HistorySeries) -> go.Figure:
 
 
 def _failed_trace(series: HistorySeries) -> Any:
-    """Trials without a value, along the lower edge of the others."""
-    floor = rounded(on_screen(series.metric, min(point.y for point in series.points)))
+    """Trials without a value, on the level of the worst one that has any."""
+    level = rounded(on_screen(series.metric, series.worst))
     return go.Scatter(
         x=list(series.failed),
-        y=[floor] * len(series.failed),
+        y=[level] * len(series.failed),
         customdata=[[trial] for trial in series.failed],
         mode="markers",
         name="failed (no value)",

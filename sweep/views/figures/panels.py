@@ -14,6 +14,7 @@ from sweep.views.figures.style import (
     label,
     markers,
     on_screen,
+    placed,
     plain,
     rounded,
     styled,
@@ -70,12 +71,12 @@ def _panel_traces(panel: Panel, axis: Axis) -> list[Any]:
         )
         for state, points in by_state(panel.points)
     ]
-    return [*traces, _means(panel)] if panel.means else traces
+    return [*traces, _means(panel, axis)] if panel.means else traces
 
 
-def _means(panel: Panel) -> Any:
+def _means(panel: Panel, axis: Axis) -> Any:
     return go.Scatter(
-        x=[rounded(place) for place, _ in panel.means],
+        x=[placed(axis, place) for place, _ in panel.means],
         y=[rounded(on_screen(panel.measure, mean)) for _, mean in panel.means],
         mode="lines+markers",
         name="mean",

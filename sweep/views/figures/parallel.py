@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from sweep.records import TrialState
+from sweep.views.display import show_scale
 from sweep.views.figures.style import (
     GREY,
     LINE_SCALE,
@@ -23,7 +24,7 @@ from sweep.views.figures.style import (
     text,
     unit,
 )
-from sweep.views.series.axis import UNSET, Axis
+from sweep.views.series.axis import UNSET, Axis, share_of
 from sweep.views.series.parallel import Line, ParallelSeries
 
 _FIFTHS = 5
@@ -60,11 +61,7 @@ def _range(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def _fifth(value: float, low: float, high: float) -> int:
-    return min(int(_FIFTHS * _share(value, low, high)), _FIFTHS - 1)
-
-
-def _share(value: float, low: float, high: float) -> float:
-    return 0.5 if high == low else (value - low) / (high - low)
+    return min(int(_FIFTHS * share_of(value, low, high)), _FIFTHS - 1)
 
 
 def _lines_trace(
@@ -96,7 +93,7 @@ def _trace(lines: Iterable[Line], series: ParallelSeries, ends: tuple[float, flo
     for line in lines:
         places = [_BELOW if place is None else rounded(place) for place in line.places]
         xs += [*range(len(places) + 1), None]
-        ys += [*places, rounded(_share(line.value, *ends)), None]
+        ys += [*places, rounded(share_of(line.value, *ends)), None]
         value = rounded(on_screen(series.metric, line.value))
         told += [[line.trial, value]] * (len(places) + 1) + [[None, None]]
     return go.Scatter(
@@ -131,11 +128,13 @@ def _color_bar(metric: str, low: float, high: float) -> Any:
 
 
 def _with_axes(figure: go.Figure, series: ParallelSeries, low: float, high: float) -> go.Figure:
-    names = [*(axis.param for axis in series.axes), label(series.metric)]
+    width = 70 // (len(series.axes) + 1) + 6
+    names = [text(axis.param, width) for axis in series.axes]
+    names.append(label(series.metric, width=width))
     has_unset = any(place is None for line in series.lines for place in line.places)
     figure.update_xaxes(
         tickvals=list(range(len(names))),
-        ticktext=[text_of_width(name, 70 // len(names) + 6) for name in names],
+        ticktext=names,
         range=[-0.35, len(names) - 0.55],
         showgrid=False,
         side="top",
@@ -145,29 +144,33 @@ def _with_axes(figure: go.Figure, series: ParallelSeries, low: float, high: floa
         _add_axis(figure, place, _ticks(axis))
     if has_unset:
         _add_axis(figure, 0, [(_BELOW, UNSET)])
-    ends = [(i / 4, _number(series.metric, low + i / 4 * (high - low))) for i in range(5)]
-    _add_axis(figure, len(series.axes), ends)
+    _add_axis(figure, len(series.axes), _ticks_of(series.metric, low, high))
     return figure.update_layout(legend={"y": -0.02, "yanchor": "top"}, margin={"t": 40})
-
-
-def text_of_width(words: str, width: int) -> str:
-    """A label of a few letters."""
-    return text(words if len(words) <= width else f"{words[: width - 1]}…")
 
 
 def _ticks(axis: Axis) -> list[tuple[float, str]]:
     """Where on an axis something is written, and what."""
     if axis.is_even:
         step = -(-len(axis.labels) // (2 * _MAX_TICKS))
-        last = max(len(axis.labels) - 1, 1)
         shown = list(enumerate(axis.labels))[::step]
-        return [(place / last, text_of_width(words, _MAX_TICK)) for place, words in shown]
-    shares = [index / (_MAX_TICKS - 1) for index in range(_MAX_TICKS)]
-    return [(share, f"{axis.at(share):.3g}") for share in shares]
+        return [(axis.share_at(place), text(label, _MAX_TICK)) for place, label in shown]
+    shares = _shares(axis.low, axis.high, _MAX_TICKS)
+    return list(zip(shares, show_scale([axis.at(share) for share in shares]), strict=True))
 
 
-def _number(metric: str, value: float) -> str:
-    return f"{on_screen(metric, value):.4g}{unit(metric)}"
+def _ticks_of(metric: str, low: float, high: float) -> list[tuple[float, str]]:
+    """Where on the objective's axis a number is written, and which."""
+    shares = _shares(low, high, _FIFTHS)
+    numbers = [on_screen(metric, low * (1 - share) + high * share) for share in shares]
+    return [
+        (share, f"{shown}{unit(metric)}")
+        for share, shown in zip(shares, show_scale(numbers, 4), strict=True)
+    ]
+
+
+def _shares(low: float, high: float, count: int) -> list[float]:
+    """Places at equal distances from end to end; where the ends are one, their place alone."""
+    return [index / (count - 1) for index in range(count)] if low < high else [0.5]
 
 
 def _add_axis(figure: go.Figure, x: int, ticks: Sequence[tuple[float, str]]) -> None:

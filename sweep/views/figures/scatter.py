@@ -13,13 +13,15 @@ from sweep.views.figures.style import (
     label,
     markers,
     on_screen,
+    param_label,
+    placed,
     plain,
     rounded,
+    shown_place,
     styled,
     text,
     unit,
 )
-from sweep.views.series.axis import Axis
 from sweep.views.series.contour import ContourSeries
 from sweep.views.series.param_scatter import ScatterSeries
 
@@ -55,8 +57,8 @@ def contour_figure(series: ContourSeries) -> go.Figure:
 def _surface(series: ContourSeries) -> Any:
     kind = go.Heatmap if series.y_axis.is_even else go.Contour
     trace = kind(
-        x=[rounded(x) for x in series.xs],
-        y=[rounded(y) for y in series.ys],
+        x=[placed(series.x_axis, x) for x in series.xs],
+        y=[placed(series.y_axis, y) for y in series.ys],
         z=[
             [None if z is None else rounded(on_screen(series.metric, z)) for z in line]
             for line in series.surface
@@ -74,8 +76,8 @@ def _surface(series: ContourSeries) -> Any:
 def _points(series: ContourSeries) -> Any:
     metric = series.metric
     return go.Scatter(
-        x=[rounded(point.x) for point in series.points],
-        y=[rounded(point.y) for point in series.points],
+        x=[placed(series.x_axis, point.x) for point in series.points],
+        y=[placed(series.y_axis, point.y) for point in series.points],
         customdata=[
             [point.trial, rounded(on_screen(metric, value)), *_labels(series, point.x, point.y)]
             for point, value in zip(series.points, series.values, strict=True)
@@ -84,16 +86,12 @@ def _points(series: ContourSeries) -> Any:
         name="complete",
         marker={"size": 8, "color": "white", "line": {"color": "#404040", "width": 1.5}},
         hovertemplate="trial %{customdata[0]}"
-        f"<br>{plain(series.x_axis.param)} %{{customdata[2]}}"
-        f"<br>{plain(series.y_axis.param)} %{{customdata[3]}}"
+        f"<br>{param_label(series.x_axis.param)} %{{customdata[2]}}"
+        f"<br>{param_label(series.y_axis.param)} %{{customdata[3]}}"
         f"<br>{plain(metric)} %{{customdata[1]:.5~g}}{unit(metric)}",
         hoverlabel={"namelength": 0, "bordercolor": GREY},
     )
 
 
 def _labels(series: ContourSeries, x: float, y: float) -> list[str]:
-    return [_shown(series.x_axis, x), _shown(series.y_axis, y)]
-
-
-def _shown(axis: Axis, place: float) -> str:
-    return text(axis.labels[int(place)]) if axis.is_even else f"{place:.4g}"
+    return [shown_place(series.x_axis, x), shown_place(series.y_axis, y)]

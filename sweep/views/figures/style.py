@@ -6,7 +6,7 @@ dark one. Plotly reads its labels as HTML: every text from a user is escaped her
 """
 
 from collections.abc import Iterable, Sequence
-from html import escape, unescape
+from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,7 +14,7 @@ from plotly.colors import sample_colorscale
 
 from sweep.records import TrialState
 from sweep.views.columns import is_accuracy
-from sweep.views.display import one_line, shorten
+from sweep.views.display import one_line, shorten, show_param
 from sweep.views.series.axis import Axis
 from sweep.views.series.parts import Point
 
@@ -48,8 +48,8 @@ HEIGHT = 420
 _MEASURES = {
     "epoch_s": ("epoch time", "s"),
     "peak_memory_mib": ("peak memory", "MiB"),
-    "lr": ("learning rate (lr)", ""),
 }
+_PARAMS = {"lr": "learning rate (lr)", "batch_size": "batch size"}
 _MANY_POINTS = 50
 _MAX_LABEL = 40
 _MAX_TICK = 18
@@ -85,23 +85,29 @@ def markers(
 ) -> Any:
     """The points of one state as markers; the name and axis of x say what a hover tells.
 
-    The first of a point's `customdata` is always its trial.
+    With an axis, x is a param; without one it is a measure. The first of a point's `customdata`
+    is always its trial.
     """
     state = points[0].state
     x_name, axis = x
     size, opacity = _weight(len(points))
     return go.Scatter(
         x=[
-            rounded(on_screen(x_name, point.x) + _aside(axis, point.trial, len(points)))
+            placed(axis, point.x + _aside(axis, point.trial, len(points)))
+            if axis is not None
+            else rounded(on_screen(x_name, point.x))
             for point in points
         ],
         y=[rounded(on_screen(y_measure, point.y)) for point in points],
-        customdata=[[point.trial, *_label_at(axis, point.x)] for point in points],
+        customdata=[
+            [point.trial, *([] if axis is None else [shown_place(axis, point.x)])]
+            for point in points
+        ],
         mode="markers",
         name=name,
         marker={"symbol": STATE_SYMBOLS[state], "size": size, "color": color, "opacity": opacity},
         hovertemplate=f"trial %{{customdata[0]}}, {state}"
-        f"<br>{plain(x_name)} {_shown_x(axis)}{unit(x_name)}"
+        f"<br>{_told_x(x_name, axis)}"
         f"<br>{plain(y_measure)} %{{y:.5~g}}{unit(y_measure)}",
         hoverlabel={"namelength": 0},
     )
@@ -123,12 +129,15 @@ def jitter(trial: int) -> float:
     return 2 * (trial * 0.6180339887 % 1) - 1
 
 
-def _label_at(axis: Axis | None, place: float) -> list[str]:
-    return [text(axis.labels[int(place)])] if axis is not None and axis.is_even else []
+def shown_place(axis: Axis, place: float) -> str:
+    """The param's value at a place of its axis."""
+    return text(axis.labels[int(place)]) if axis.is_even else show_param(place)
 
 
-def _shown_x(axis: Axis | None) -> str:
-    return "%{customdata[1]}" if axis is not None and axis.is_even else "%{x:.4~g}"
+def _told_x(name: str, axis: Axis | None) -> str:
+    if axis is not None:
+        return f"{param_label(name)} %{{customdata[1]}}"
+    return f"{plain(name)} %{{x:.4~g}}{unit(name)}"
 
 
 def by_state(points: Iterable[Point]) -> list[tuple[TrialState, list[Point]]]:
@@ -143,7 +152,7 @@ def axis_look(axis: Axis, width: int = _MAX_LABEL) -> dict[str, Any]:
 
     `width` is how many letters of a title have room.
     """
-    title = {"title_text": escape(shorten(unescape(label(axis.param)), width))}
+    title = {"title_text": param_label(axis.param, width)}
     if axis.is_even:
         return title | even_ticks(axis.labels, width // 2)
     if not axis.is_log:
@@ -157,7 +166,7 @@ def even_ticks(labels: Sequence[str], width: int = _MAX_TICK) -> dict[str, Any]:
     places = list(range(0, len(labels), step))
     return {
         "tickvals": places,
-        "ticktext": [escape(shorten(one_line(labels[place]), width)) for place in places],
+        "ticktext": [text(labels[place], width) for place in places],
         "range": [-0.5, len(labels) - 0.5],
         "showgrid": False,
         "ticklabeloverflow": "allow",
@@ -182,6 +191,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
+def placed(axis: Axis, place: float) -> float:
+    """The place with as many digits as tell two apart, also on an axis whose ends are near."""
+    return rounded(place) if axis.is_even else float(f"{place:.12g}")
+
+
 def unit(measure: str, currency: str | None = None) -> str:
     """The unit after a number: %, s, MiB, a currency, or nothing."""
     if is_accuracy(measure):
@@ -192,20 +206,24 @@ def unit(measure: str, currency: str | None = None) -> str:
     return f" {name}" if name else ""
 
 
-def label(measure: str, currency: str | None = None) -> str:
-    """An axis title: what is measured, with its unit in brackets."""
+def label(measure: str, currency: str | None = None, *, width: int = _MAX_LABEL) -> str:
+    """An axis title: what is measured, in about `width` letters, with its unit in brackets."""
     symbol = unit(measure, currency).strip()
-    return f"{plain(measure)} ({symbol})" if symbol else plain(measure)
+    return f"{plain(measure, width)} ({symbol})" if symbol else plain(measure, width)
 
 
-def plain(measure: str) -> str:
+def plain(measure: str, width: int = _MAX_LABEL) -> str:
     """What is measured, in words."""
     if measure in _MEASURES:
         return _MEASURES[measure][0]
-    is_ours = measure == "batch_size" or is_accuracy(measure)
-    return text(measure.replace("_", " ") if is_ours else measure)
+    return text(measure.replace("_", " ") if is_accuracy(measure) else measure, width)
 
 
-def text(words: str) -> str:
+def param_label(param: str, width: int = _MAX_LABEL) -> str:
+    """The name of a param; its values are numbers or labels, whatever a metric of that name is."""
+    return text(_PARAMS.get(param, param), width)
+
+
+def text(words: str, width: int = _MAX_LABEL) -> str:
     """A user's text as a label: one line, not too long, and no HTML."""
-    return escape(shorten(one_line(words), _MAX_LABEL))
+    return escape(shorten(one_line(words), width))

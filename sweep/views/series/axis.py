@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 from sweep.records import ParamValue
 from sweep.views.comparison import sort_key
-from sweep.views.display import show_param
+from sweep.views.display import one_line, show_param
 
 MAX_EVEN = 12
-UNSET = "not set"
+UNSET, OTHER = "not set", "other"
+"""The labels of trials that have no value of a param, and of values that are too rare for one."""
+
 _LOG_SPAN = 20.0
 
 
@@ -17,8 +19,8 @@ _LOG_SPAN = 20.0
 class Axis:
     """The axis of one param.
 
-    `labels` are the values at the places 0, 1, 2, ...; empty where the places are the numbers
-    themselves, then from `low` to `high`, on a log scale where `is_log`.
+    `labels` are the values at the places 0, 1, 2, ..., no two alike; empty where the places are
+    the numbers themselves, then from `low` to `high`, on a log scale where `is_log`.
     """
 
     param: str
@@ -47,16 +49,18 @@ class Axis:
     def share(self, value: ParamValue | None) -> float | None:
         """Where a value lies between the lowest and the highest place, as a fraction 0..1."""
         place = self.place(value)
-        if place is None:
-            return None
+        return None if place is None else self.share_at(place)
+
+    def share_at(self, place: float) -> float:
+        """How far a place is from the lowest to the highest, as a fraction 0..1."""
         low, high = self.bounds
         place = math.log(place) if self.is_log else place
-        return 0.5 if high == low else (place - low) / (high - low)
+        return share_of(place, low, high)
 
     def at(self, share: float) -> float:
         """The place at a fraction 0..1 of the axis; the inverse of `share`."""
         low, high = self.bounds
-        place = low + share * (high - low)
+        place = low * (1 - share) + high * share
         return math.exp(place) if self.is_log else place
 
     @property
@@ -68,8 +72,10 @@ class Axis:
 def even_axis(param: str, values: Iterable[ParamValue | None]) -> Axis:
     """The values evenly beside each other, sorted; missing ones have no place."""
     known = {label_of(value): value for value in values if value is not None}
-    labels = sorted(known, key=lambda label: sort_key(known[label]))
-    places = {label: place for place, label in enumerate(labels)}
+    exact = sorted(known, key=lambda label: sort_key(known[label]))
+    short = [show_param(known[label]) for label in exact]
+    labels = short if len(set(short)) == len(exact) else exact
+    places = {label: place for place, label in enumerate(exact)}
     high = max(len(labels) - 1, 0)
     return Axis(param=param, labels=tuple(labels), low=0, high=high, is_log=False, places=places)
 
@@ -112,8 +118,34 @@ def _is_log(low: float, high: float, asked: bool | None) -> bool:
     return low > 0 and (high / low > _LOG_SPAN if asked is None else asked)
 
 
+def share_of(value: float, low: float, high: float) -> float:
+    """How far a number is from low to high, as a fraction 0..1; the middle where they are one."""
+    if high <= low:
+        return 0.5
+    half = high / 2 - low / 2  # of two numbers that a float barely holds the difference is none
+    return (value / 2 - low / 2) / half if half else 0.5
+
+
 def label_of(value: ParamValue) -> str:
-    """A value as a label; 64 and 64.0 have the same."""
+    """A value as a label that no other value has; 64 and 64.0 have the same.
+
+    Text that could be taken for something else, such as a number, stands in quotes.
+    """
+    if isinstance(value, str):
+        shown = one_line(value)
+        return f"'{shown}'" if shown != value or _is_ambiguous(value) else shown
+    if isinstance(value, bool):
+        return show_param(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
-    return show_param(value)
+    return repr(value)
+
+
+def _is_ambiguous(text: str) -> bool:
+    if text in ("", UNSET, OTHER, "true", "false") or text.startswith("'"):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

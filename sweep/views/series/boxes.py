@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sweep.records import TrialState
+from sweep.views.averages import scale_for
 from sweep.views.display import one_line
 from sweep.views.rows import TrialRow, finite
 from sweep.views.series.parts import MAX_POINTS, Nothing, Point, grouped, thinned
@@ -91,7 +92,9 @@ def spread_of(values: Sequence[float]) -> Spread | None:
     """The spread of finite numbers; None of none."""
     if not values:
         return None
-    first, middle, third = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    scale = scale_for(values)
+    scaled = np.quantile([value * scale for value in values], (0.25, 0.5, 0.75))
+    first, middle, third = (float(quartile) / scale for quartile in scaled)
     reach = _WHISKER * (third - first)
     return Spread(
         num=len(values),

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.records import TrialState
+from sweep.views.averages import scale_for
+from sweep.views.comparison import num_values
 from sweep.views.display import one_line
 from sweep.views.rows import TrialRow, finite
 from sweep.views.series.axis import Axis, axis_of, scale_axis
@@ -71,7 +73,8 @@ def _names(subject: Subject) -> tuple[str, str] | None:
 
 
 def _is_spread(rows: Sequence[TrialRow], names: Sequence[str]) -> bool:
-    return all(len({row.param(name) for row in rows}) > 1 for name in names)
+    trials = [row.trial for row in rows]
+    return all(num_values(trials, name) > 1 for name in names)
 
 
 def _shares(row: TrialRow, x_axis: Axis, y_axis: Axis) -> tuple[float, float] | None:
@@ -84,7 +87,8 @@ def _series(metric: str, x_axis: Axis, y_axis: Axis, rows: Sequence[TrialRow]) -
     values = np.array([row.value for row in rows], dtype=float)  # N
     x_grid = np.linspace(0, 1, GRID)
     y_grid = np.linspace(0, 1, len(y_axis.labels) if y_axis.is_even else GRID)
-    surface = smoothed(shares, values, x_grid, y_grid)
+    scale = scale_for(values.tolist())
+    surface = smoothed(shares, values * scale, x_grid, y_grid) / scale
     drawn = thinned(rows, MAX_POINTS)
     return ContourSeries(
         x_axis=x_axis,

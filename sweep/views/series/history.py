@@ -19,6 +19,7 @@ class HistorySeries:
     """
 
     metric: str
+    direction: Direction
     points: tuple[Point, ...]
     failed: tuple[int, ...]
     best: tuple[tuple[int, float], ...]
@@ -27,6 +28,12 @@ class HistorySeries:
     @property
     def num_drawn(self) -> int:
         return len(self.points) + len(self.failed)
+
+    @property
+    def worst(self) -> float:
+        """The worst value of any point; there is always one."""
+        worst = min if self.direction is Direction.MAXIMIZE else max
+        return worst(point.y for point in self.points)
 
 
 def history_series(subject: Subject) -> HistorySeries | Nothing:
@@ -41,6 +48,7 @@ def history_series(subject: Subject) -> HistorySeries | Nothing:
     last = [(rows[-1].number, steps[-1][1])] if steps and rows[-1].number > steps[-1][0] else []
     return HistorySeries(
         metric=subject.metric,
+        direction=subject.snapshot.study.direction,
         points=tuple(
             Point(trial=row.number, state=row.state, x=row.number, y=value)
             for row in drawn

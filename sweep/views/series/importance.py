@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from sweep.records import Direction, ParamValue
 from sweep.views.best import ranked
+from sweep.views.comparison import num_values
+from sweep.views.display import one_line
 from sweep.views.rows import TrialRow
 from sweep.views.series.axis import Axis, even_axis, scale_axis
 from sweep.views.series.parts import Nothing
@@ -55,13 +57,21 @@ def importance_series(subject: Subject) -> ImportanceSeries | Nothing:
     if not raw:
         return Nothing(reason="all complete trials have the same params")
     total = sum(raw.values())
-    shares = {name: value / total if total else 1 / len(raw) for name, value in raw.items()}
+    if not total:
+        return Nothing(reason=_why_none(subject, complete))
+    shares = {name: value / total for name, value in raw.items()}
     return ImportanceSeries(
         metric=subject.metric,
         importances=tuple(sorted(shares.items(), key=lambda pair: -pair[1])),
         num_top=len(top_of(complete, subject.snapshot.study.direction)),
         num_trials=len(complete),
     )
+
+
+def _why_none(subject: Subject, complete: Sequence[TrialRow]) -> str:
+    if len({row.value for row in complete}) == 1:
+        return f"all complete trials have the same {one_line(subject.metric)}"
+    return "the params of the best trials are spread as those of all"
 
 
 def top_of(complete: Sequence[TrialRow], direction: Direction) -> Sequence[TrialRow]:
@@ -80,7 +90,7 @@ def top_of(complete: Sequence[TrialRow], direction: Direction) -> Sequence[Trial
 def _importance(subject: Subject, name: str, complete: Sequence[TrialRow]) -> float | None:
     """Before all are made to add up to 1; None for a param that does not differ."""
     active = [row for row in complete if row.param(name) is not None]
-    if len({row.param(name) for row in active}) < 2:
+    if num_values([row.trial for row in active], name) < 2:
         return None
     top = top_of(active, subject.snapshot.study.direction)
     values = [row.param(name) for row in active]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sweep.records import TrialState
 from sweep.views.best import ranked
+from sweep.views.comparison import num_values
 from sweep.views.rows import TrialRow, finite
 from sweep.views.series.axis import Axis, axis_of
 from sweep.views.series.parts import Nothing, thinned_keeping
@@ -52,7 +53,8 @@ def parallel_series(subject: Subject) -> ParallelSeries | Nothing:
     valued = [row for row in subject.rows if finite(row.value) is not None]
     if not valued:
         return Nothing(reason="no trial has a value yet")
-    differing = [name for name in subject.params if len({r.param(name) for r in valued}) > 1]
+    trials = [row.trial for row in valued]
+    differing = [name for name in subject.params if num_values(trials, name) > 1]
     if not differing:
         return Nothing(reason="all trials have the same params")
     axes = [_axis(subject, valued, name) for name in differing[:MAX_AXES]]

@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from statistics import fmean
 
 from sweep.records import TrialState
+from sweep.views.averages import mean_of
 from sweep.views.display import one_line
 from sweep.views.rows import TrialRow
 from sweep.views.series.axis import Axis, axis_of
@@ -93,7 +93,11 @@ def _means(points: Iterable[Point], axis: Axis) -> tuple[tuple[float, float], ..
     by_place: dict[float, list[float]] = {}
     for point in points:
         by_place.setdefault(_place_of_mean(point.x, axis), []).append(point.y)
-    return tuple((place, fmean(by_place[place])) for place in sorted(by_place))
+    return tuple(
+        (place, mean)
+        for place in sorted(by_place)
+        if (mean := mean_of(by_place[place])) is not None
+    )
 
 
 def _place_of_mean(place: float, axis: Axis) -> float:

@@ -7,11 +7,10 @@ from typing import TypeAlias, TypeVar
 from sweep.records import TrialState
 from sweep.views.comparison import sort_key
 from sweep.views.rows import TrialRow, finite
-from sweep.views.series.axis import UNSET, Axis, label_of
+from sweep.views.series.axis import OTHER, UNSET, Axis, label_of
 
 MAX_POINTS = 2_000
 MAX_GROUPS = 7
-OTHER = "other"
 
 T = TypeVar("T")
 Number: TypeAlias = Callable[[TrialRow], float | None]

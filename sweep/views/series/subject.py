@@ -7,7 +7,7 @@ from sweep.errors import UsageError
 from sweep.records import ParamValue, Snapshot
 from sweep.space.distributions import Float, Int
 from sweep.spec.study import StudySpec
-from sweep.views.comparison import check_param
+from sweep.views.comparison import check_param, num_values
 from sweep.views.plan import plan_of
 from sweep.views.rows import TrialRow, compared, trial_rows
 from sweep.views.series.axis import MAX_EVEN
@@ -17,6 +17,8 @@ from sweep.views.series.axis import MAX_EVEN
 class Subject:
     """A study, its trials but the excluded ones, and the params its figures are about.
 
+    `is_whole` is false where the snapshot has only some of the study's trials.
+
     `size` is what the three panels compare: batch_size, else the first param of few numbers, else
     any. `scale` is what the objective is drawn against: lr, else the first other param of numbers.
     `group` gives the colours and the boxes: optimizer, else the first param of few labels.
@@ -25,6 +27,7 @@ class Subject:
     """
 
     snapshot: Snapshot
+    is_whole: bool = True
     rows: Sequence[TrialRow]
     params: tuple[str, ...]
     size: str | None
@@ -124,7 +127,7 @@ def _is_numeric(rows: Sequence[TrialRow], name: str) -> bool:
 
 
 def _num_values(rows: Sequence[TrialRow], name: str) -> int:
-    return len({value for row in rows if (value := row.param(name)) is not None})
+    return num_values([row.trial for row in rows if row.param(name) is not None], name)
 
 
 def _ranges(snapshot: Snapshot) -> dict[str, bool]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 from sweep.records import Attempt, Trial, TrialState
 from sweep.views.rows import attempt_end, epochs_by_trial
@@ -33,18 +34,22 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lane:
-    """One slot: its device and host, and the share 0..1 of the whole time that it was used."""
+    """One slot: its device and host, and the share 0..1 of the study's time that it was used.
+
+    The study's time is that in which any slot was used. None where only some trials are known.
+    """
 
     device: str
     host: str
-    used: float
+    used: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TimelineSeries:
     """The slots with their attempts, and how many slots were in use at each moment.
 
-    `in_use` are steps: from that second on so many. `used` is the share of all slots' time.
+    `in_use` are steps: from that second on so many. `used` is the share of all slots' time, as
+    for a lane.
     """
 
     start: datetime
@@ -52,12 +57,16 @@ class TimelineSeries:
     lanes: tuple[Lane, ...]
     bars: tuple[Bar, ...]
     in_use: tuple[tuple[float, int], ...]
-    used: float
+    used: float | None
 
 
 def timeline_series(subject: Subject) -> TimelineSeries | Nothing:
-    """Every attempt on the slot that it ran on."""
-    attempts = sorted(subject.snapshot.attempts, key=lambda a: (a.started_at, a.trial))
+    """Every attempt on the slot that it ran on; on several GPUs, on that of each."""
+    attempts = [
+        replace(attempt, device=device)
+        for attempt in sorted(subject.snapshot.attempts, key=lambda a: (a.started_at, a.trial))
+        for device in attempt.device.split(",")
+    ]
     if not attempts:
         return Nothing(reason="no trial has started yet")
     start = attempts[0].started_at
@@ -66,18 +75,28 @@ def timeline_series(subject: Subject) -> TimelineSeries | Nothing:
     trials = {trial.number: trial for trial in subject.snapshot.trials}
     endings = [_ending(attempt, trials.get(attempt.trial)) for attempt in attempts]
     lanes, bars = _laid_out(attempts, spans, endings)
-    busy_s = [
-        sum(bar.end_s - bar.start_s for bar in bars if bar.lane == n) for n in range(len(lanes))
-    ]
-    whole = span_s or 1.0
+    steps = steps_of(spans)
+    shares = _used(bars, len(lanes), steps) if subject.is_whole else None
     return TimelineSeries(
         start=start,
         span_s=span_s,
-        lanes=tuple(replace(lane, used=s / whole) for lane, s in zip(lanes, busy_s, strict=True)),
+        lanes=tuple(
+            replace(lane, used=None if shares is None else shares[number])
+            for number, lane in enumerate(lanes)
+        ),
         bars=tuple(merged(bars, span_s)),
-        in_use=tuple(_shortened(steps_of(spans))),
-        used=sum(busy_s) / (whole * len(lanes)),
+        in_use=tuple(_shortened(steps)),
+        used=None if shares is None else sum(shares) / len(lanes),
     )
+
+
+def _used(bars: Iterable[Bar], num_lanes: int, in_use: Sequence[tuple[float, int]]) -> list[float]:
+    """For each lane, the share that it was used of the time in which any was."""
+    any_s = sum(end - begin for (begin, count), (end, _) in pairwise(in_use) if count)
+    busy_s = [0.0] * num_lanes
+    for bar in bars:
+        busy_s[bar.lane] += bar.end_s - bar.start_s
+    return [lane_s / any_s if any_s else 0.0 for lane_s in busy_s]
 
 
 def _spans(
@@ -106,7 +125,7 @@ def _laid_out(
         ends[key] = end
         placed.append((key, index))
     order = {key: lane for lane, key in enumerate(sorted(ends))}
-    lanes = [Lane(host=host, device=device, used=0.0) for host, device, _ in sorted(ends)]
+    lanes = [Lane(host=host, device=device, used=None) for host, device, _ in sorted(ends)]
     return lanes, [
         _bar(order[key], attempts[index].trial, spans[index], endings[index])
         for key, index in placed
