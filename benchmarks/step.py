@@ -142,8 +142,8 @@ def _ours(path: Path, device: torch.device, width: int, batch: int) -> Epoch:
             "schedule": "one_cycle",
         }
     ).as_params()
-    if device.type == "cpu":  # tried out, as once in a study
-        params = settle_precision(params, choices(recipe, str(device)))
+    # tried out, as once in a study
+    params = settle_precision(params, choices(recipe, str(device)), str(device))
     function = load_train_function(recipe)
 
     def trial(number: int) -> tuple[float, float]:

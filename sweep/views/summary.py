@@ -17,7 +17,7 @@ from sweep.records import (
     TrialState,
 )
 from sweep.views.best import best_trial
-from sweep.views.plan import SECONDS_PER_HOUR, Plan, plan_of
+from sweep.views.plan import SECONDS_PER_HOUR, Plan, Price, plan_of
 from sweep.views.rows import (
     attempt_end,
     attempts_by_trial,
@@ -59,9 +59,10 @@ class Summary:
     """Where a study stands.
 
     `counts` has every state. `elapsed_s` is wall time in which any attempt ran; pauses between
-    runs are not in it. `slot_hours` adds up all attempts. `epochs_per_trial` and `planned_trials`
-    are None where the study file does not say. `epochs_saved` is what pruning left out.
-    `excluded` names the trials that were set apart by hand; `counts` has them too.
+    runs are not in it. `slot_hours` adds up all attempts, `cost` is what the budget counts.
+    `epochs_per_trial` and `planned_trials` are None where the study file does not say.
+    `epochs_saved` is what pruning left out. `excluded` names the trials that were set apart by
+    hand; `counts` has them too.
     """
 
     study: str
@@ -118,7 +119,7 @@ def summary_of(outline: Outline, now: datetime | None) -> Summary:
         best=best_trial(outline.trials, outline.study.direction),
         elapsed_s=covered_s(spans),
         slot_hours=sum(_seconds(span) for span in spans) / SECONDS_PER_HOUR,
-        cost=cost_of(outline.attempts, [_seconds(span) for span in spans], plan.price),
+        cost=_cost(outline.attempts, spans, plan.price),
         currency=plan.price.currency,
         epochs_run=sum(outline.num_epochs.values()),
         epochs_saved=_epochs_saved(outline, plan),
@@ -173,6 +174,14 @@ def covered_s(spans: Iterable[Period]) -> float:
         total += max((end - begin).total_seconds(), 0.0)
         reached = end if reached is None else max(reached, end)
     return total
+
+
+def _cost(attempts: Sequence[Attempt], spans: Sequence[Period], price: Price) -> float | None:
+    """What the study cost, as its budget counts: an instance is paid for while any trial runs,
+    also for slots that are idle then. None without a price."""
+    if price.per_instance_hour is not None and spans:
+        return price.per_instance_hour * covered_s(spans) / SECONDS_PER_HOUR
+    return cost_of(attempts, [_seconds(span) for span in spans], price)
 
 
 def _epochs_saved(outline: Outline, plan: Plan) -> int:

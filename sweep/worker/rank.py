@@ -7,13 +7,13 @@ log; its metrics are those of every rank, so only the worker reports them.
 import argparse
 import faulthandler
 import os
-import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from typing import Any, NoReturn
+from contextlib import closing, contextmanager
+from typing import Any
 
 from sweep.wire import Action, Assignment, Decision, Failed, Finished, Message, Ready
 from sweep.worker.channel import Channel
+from sweep.worker.leaving import end_at_once
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,18 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ended = _trained(epochs, assignment, channel)
             channel.send(ended)
             if isinstance(ended, Failed):
-                _end_at_once()
+                end_at_once(1)
     except (Exception, SystemExit) as error:  # the worker passes it on
         channel.send(failure_of(assignment, error))
-        _end_at_once()
-
-
-def _end_at_once() -> NoReturn:
-    """End without a word to the other ranks: torch's own end may wait for them for ever."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # the user's code may have closed it
-            stream.flush()
-    os._exit(1)
+        end_at_once(1)
 
 
 @contextmanager

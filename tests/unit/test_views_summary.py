@@ -102,6 +102,12 @@ def test_the_cost_is_of_all_attempts() -> None:
     assert summarize(study.complete(0.5, lr=0.1).build(), START).cost == pytest.approx(0.03)
 
 
+def test_an_instance_is_paid_for_while_any_trial_runs_on_it_also_for_idle_slots() -> None:
+    study = builder(budget=BudgetSpec(price_per_hour=3.6)).complete(0.5, lr=0.1).build()
+    assert study.attempts[0].num_slots == 2
+    assert summarize(study, START).cost == pytest.approx(0.03)
+
+
 def test_failures_are_grouped_by_cause_with_the_first_message() -> None:
     study = builder()
     study.failed(lr=0.1, trial={"cause": Cause.LOST, "message": "signal 9"})
