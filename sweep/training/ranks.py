@@ -78,7 +78,7 @@ def joined(
 
     They speak NCCL on GPUs, gloo on the CPU. The environment says which rank this is, in the
     words of torchrun, for code that asks there. All ranks leave it together, except for one that
-    leaves by an exception, which waits for nobody.
+    leaves by an exception, which waits for nobody. Such code may have left it by itself.
     """
     is_gpu = torch.device(device).type == "cuda"
     if is_gpu:
@@ -96,13 +96,15 @@ def joined(
         except BaseException:
             _abort()
             raise
-        distributed.destroy_process_group()
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
 
 
 def _abort() -> None:
     """Leave the group as it is: NCCL would wait for what it has begun, and for all the others."""
-    with suppress(RuntimeError):  # after a fault of the GPU, or where the backend knows no abort
-        distributed.distributed_c10d._abort_process_group()
+    if distributed.is_initialized():
+        with suppress(RuntimeError):  # a GPU in error, or a backend that knows no abort
+            distributed.distributed_c10d._abort_process_group()
 
 
 def _told(ranks: Ranks) -> dict[str, str]:

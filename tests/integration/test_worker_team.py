@@ -387,6 +387,28 @@ def train(params, device, state=None):
     assert (told.end.message, told.end.cause) == ("ValueError: no such thing", Cause.EXCEPTION)
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_ones_own_function_may_leave_the_group_by_itself_as_scripts_do(
+    tmp_path: Path, fails: bool
+) -> None:
+    code = f"""
+    from torch import distributed
+
+    def train(params, device, state=None):
+        yield {{"test_accuracy": 0.5}}
+        distributed.destroy_process_group()
+        if {fails}:
+            raise ValueError("no such thing")
+    """
+    with own_talk(tmp_path, code) as worker:
+        told = worker.trial(0, {"epochs": 1}, **TWO)
+    if fails:
+        assert isinstance(told.end, Failed)
+        assert told.end.message.endswith("ValueError: no such thing")
+    else:
+        assert told.end == Finished(trial=0, attempt=1, stopped=False)
+
+
 def test_a_rank_that_is_slow_or_has_more_epochs_is_waited_for_and_not_blamed(
     tmp_path: Path,
 ) -> None:
