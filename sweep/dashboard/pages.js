@@ -66,7 +66,7 @@
     if (fresh) fresh.scrollTop = wasRead ? place : fresh.scrollHeight;
   }
 
-  async function load(section) {
+  async function load(section, isWanted = () => true) {
     const query = withTable(filter());
     if (section.dataset.attempt) query.set("attempt", section.dataset.attempt);
     const mine = ++asked;
@@ -74,7 +74,7 @@
     section.setAttribute("aria-busy", "true");
     try {
       const content = await text(joined(section.dataset.fragment, query));
-      if (Number(section.dataset.asked) === mine) replace(section, content);
+      if (Number(section.dataset.asked) === mine && isWanted(section)) replace(section, content);
     } finally {
       section.removeAttribute("aria-busy");
     }
@@ -82,10 +82,16 @@
 
   async function refresh(isWanted = () => true) {
     const sections = [...document.querySelectorAll("[data-fragment]")].filter(isWanted);
-    await Promise.all(sections.map(load));
+    await Promise.all(sections.map((section) => load(section, isWanted)));
   }
 
-  const isGrowing = (section) => section.querySelector("[data-growing]") !== null;
+  // What is pressed or selected would be lost with the content that it is in.
+  function isHeld(section) {
+    const selection = getSelection();
+    return section.matches(":active") || (!selection.isCollapsed && section.contains(selection.anchorNode));
+  }
+
+  const isGrowing = (section) => section.querySelector("[data-growing]") !== null && !isHeld(section);
 
   async function follow() {
     const start = performance.now();

@@ -148,7 +148,7 @@ def test_points_lead_to_their_trials_also_after_a_filter_left_none(watched, addr
     watched.locator("label", has_text="waiting").click()
     expect(watched.locator("#figure-lr")).to_contain_text("Nothing to draw")
     watched.get_by_role("button", name="show all").click()
-    wait_for_points(watched, "lr", 5)
+    watched.wait_for_function("() => document.querySelector('#figure-lr .plot').data?.length")
     point = drawn(watched, "lr").evaluate(POINT_AT)
     watched.mouse.move(point["x"], point["y"])
     watched.mouse.click(point["x"], point["y"])
@@ -207,6 +207,18 @@ def test_the_log_of_an_attempt_that_runs_is_followed_between_its_epochs(
         expect(watched.locator("#live")).to_have_text("live")
         log.write_text("step 1\nstep 2\n")
         expect(watched.locator(".log")).to_have_text("step 1\nstep 2\n")
+        watched.evaluate("getSelection().selectAllChildren(document.querySelector('.log'))")
+        log.write_text("step 1\nstep 2\nstep 3\n")
+        for _ in range(2):
+            with watched.expect_response("**/state.json"):
+                pass
+        assert watched.evaluate("getSelection().toString()").split("\n")[:2] == [
+            "step 1",
+            "step 2",
+        ]
+        expect(watched.locator(".log")).to_have_text("step 1\nstep 2\n")
+        watched.evaluate("getSelection().removeAllRanges()")
+        expect(watched.locator(".log")).to_have_text("step 1\nstep 2\nstep 3\n")
 
 
 def test_a_filter_leaves_fewer_points_rows_and_an_address_to_share(watched, address):
