@@ -1,7 +1,7 @@
 """Tracked events: what happens in a run, told to the logs elsewhere as it passes by."""
 
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from sweep.coordinator.events import (
@@ -27,25 +27,30 @@ def tracked(
     if not spec.log:
         yield from events
         return
-    feed = Feed(logs=spec.log, study=spec.study, metric=spec.objective.metric, folder=folder)
+    metric = spec.objective.metric
+    feeds = [Feed(log=log, study=spec.study, metric=metric, folder=folder) for log in spec.log]
     last: SweepEnded | None = None
-    with closing(events), feed:
+    with closing(events), ExitStack() as running:
+        for feed in feeds:
+            running.enter_context(feed)
         for event in events:
             if isinstance(event, SweepEnded):
                 last = event
                 break
-            entry = _entry(event)
-            if entry is not None:
-                feed.put(entry)
+            if (entry := _entry(event)) is not None:
+                for feed in feeds:
+                    feed.put(entry)
             yield event
-            yield from _notices(feed)
-    yield from _notices(feed)
+            yield from _notices(feeds)
+        for feed in feeds:
+            feed.finish()  # all at once: the time to write the rest is the same for each
+    yield from _notices(feeds)
     if last is not None:
         yield last
 
 
-def _notices(feed: Feed) -> Iterator[Event]:
-    return (Notice(text=text) for text in feed.notices())
+def _notices(feeds: Sequence[Feed]) -> Iterator[Event]:
+    return (Notice(text=text) for feed in feeds for text in feed.notices())
 
 
 def _entry(event: Event) -> Entry | None:

@@ -1,4 +1,4 @@
-"""Feed: entries handed to the process that writes logs elsewhere, without ever waiting for it."""
+"""Feed: entries handed to the process that writes a log elsewhere, without ever waiting for it."""
 
 import json
 import subprocess
@@ -11,13 +11,13 @@ from threading import Thread
 from types import TracebackType
 from typing import IO, Self
 
+from sweep.clock import monotonic_s
 from sweep.trackers.entries import Entry, to_line
 
 MOST_WAITING = 20_000
 PATIENCE_S = 5.0
 LOG = "logging-elsewhere.log"
-_LAGS = "log: some epochs are not logged elsewhere, since that lags behind"
-_ENDED = f"log: the process that logs elsewhere has ended; see {LOG} in the run's folder"
+_SEE = f"; see {LOG} in the study's folder"
 WRITER = (sys.executable, "-m", "sweep.trackers")
 
 
@@ -25,15 +25,16 @@ class Feed:
     """Hands entries to another process, in a thread of its own.
 
     What that process cannot take is dropped; whatever becomes of it is a line of `notices`, no
-    exception. At the end it has five seconds to write the rest, then it is killed.
+    exception. At the end it has `patience_s` to write the rest, then it is killed.
     """
 
     def __init__(
-        self, *, logs: Sequence[str], study: str, metric: str, folder: Path,
+        self, *, log: str, study: str, metric: str, folder: Path,
         writer: Sequence[str] = WRITER, patience_s: float = PATIENCE_S,
     ) -> None:  # fmt: skip
-        asked = {"logs": list(logs), "study": study, "metric": metric, "folder": str(folder)}
+        asked = {"log": log, "study": study, "metric": metric, "folder": str(folder)}
         self._command = [*writer, json.dumps(asked)]
+        self._log = log
         self._folder = folder
         self._patience_s = patience_s
         self._lines: Queue[str | None] = Queue(MOST_WAITING)
@@ -42,13 +43,14 @@ class Feed:
         self._threads: list[Thread] = []
         self._is_dropping = False
         self._is_over = False
+        self._deadline_s: float | None = None
 
     def __enter__(self) -> Self:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._process = self._started()
         except OSError as error:
-            self._notices.put(f"log: nothing is logged elsewhere: {error}")
+            self._notices.put(f"log: {self._log} is left out: {error}")
             return self
         for work in (self._write, self._read):
             thread = Thread(target=work, args=(self._process,), daemon=True)
@@ -64,16 +66,24 @@ class Feed:
     ) -> None:
         if self._process is None:
             return
+        deadline_s = self.finish()
         try:
-            self._lines.put_nowait(None)
-            self._process.wait(self._patience_s)
-        except (Full, subprocess.TimeoutExpired):
-            self._notices.put("log: the rest is not logged elsewhere, since it takes too long")
+            self._process.wait(max(0.0, deadline_s - monotonic_s()))
+        except subprocess.TimeoutExpired:
+            self._notices.put(f"log: the rest is not in {self._log}, which takes too long{_SEE}")
             self._is_over = True
             self._process.kill()
         self._process.wait()
         for thread in self._threads:
             thread.join(self._patience_s)
+
+    def finish(self) -> float:
+        """No entry comes any more; until when, on the monotonic clock, the rest may be written."""
+        if self._deadline_s is None:
+            self._deadline_s = monotonic_s() + self._patience_s
+            with suppress(Full):
+                self._lines.put_nowait(None)
+        return self._deadline_s
 
     def put(self, entry: Entry) -> None:
         """The entry is on its way, or dropped where the other process has fallen far behind."""
@@ -84,7 +94,7 @@ class Feed:
         except Full:
             if not self._is_dropping:
                 self._is_dropping = True
-                self._notices.put(_LAGS)
+                self._notices.put(f"log: some epochs are not in {self._log}, which lags behind")
 
     def notices(self) -> list[str]:
         """What there is to tell since the last time, each one line."""
@@ -116,7 +126,7 @@ class Feed:
                 pipe.flush()
         except OSError:
             if not self._is_over:
-                self._notices.put(_ENDED)
+                self._notices.put(f"log: what writes {self._log} has ended{_SEE}")
             self._is_over = True
         finally:
             with suppress(OSError):
