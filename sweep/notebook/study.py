@@ -36,9 +36,9 @@ class LoadedStudy:
         return f"<study {one_line(self.name)}: {trials}>"
 
     def _repr_html_(self) -> str:
-        from sweep.views.glance import glance_html
+        from sweep.views.excerpt import excerpt_html
 
-        return glance_html(self._snapshot)
+        return excerpt_html(self._snapshot)
 
     @property
     def name(self) -> str:

@@ -154,6 +154,29 @@ def test_a_missing_library_is_one_notice(tmp_path: Path, monkeypatch: pytest.Mon
     ]
 
 
+FAILING = """
+import pathlib
+class Run:
+    def log(self, *_, **__): raise RuntimeError("the quota is used up")
+    def finish(self): pathlib.Path(__file__).with_name("finished").touch()
+def init(**_): return Run()
+def Settings(**_): pass
+"""
+
+
+def test_what_a_tracker_holds_is_let_go_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wandb.py").write_text(FAILING)
+    paths = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    with feed(tmp_path, logs=["wandb"], patience_s=DEADLINE_S) as fed:
+        for entry in (BEGUN, EPOCH, ENDED):
+            fed.put(entry)
+    assert fed.notices() == ["log: wandb is left out: the quota is used up"]
+    assert (tmp_path / "finished").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_one_notice(tmp_path: Path) -> None:
     (tmp_path / "tensorboard").write_text("in the way")
     with feed(tmp_path, patience_s=DEADLINE_S) as fed:

@@ -20,6 +20,7 @@ from sweep.views.display import (
     width_of,
 )
 from sweep.views.formats import shown_columns, to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.table_markup import table_markup
 from sweep.views.tables import shown_kinds, trials_table, value_cells
 from sweep.views.text_table import to_text
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
@@ -213,5 +214,7 @@ def test_a_table_shows_a_param_as_its_values_are_whatever_it_is_called() -> None
     kinds = shown_kinds([snapshot])
     (values,) = shown_columns(by_table([snapshot], "ema_decay")[["ema_decay"]], kinds)
     assert values == ["0.9999", "0.99999"]
+    markup = table_markup(by_table([snapshot], "ema_decay"), kinds)
+    assert 'title="ema_decay: a value of the param"' in markup
     (values,) = shown_columns(by_table([snapshot], "target_accuracy")[["target_accuracy"]], kinds)
     assert values == ["0.5", "0.9"]

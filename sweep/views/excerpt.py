@@ -1,4 +1,4 @@
-"""Glance: a study as a notebook shows it, in a few lines and one small table."""
+"""Excerpt: a study as a notebook shows it, in a few lines and one small table."""
 
 from sweep.records import Snapshot
 from sweep.views.chapter import Chapter, chapter_of
@@ -9,7 +9,7 @@ from sweep.views.markup import Markup, element
 _ROWS = 5
 
 
-def glance_html(snapshot: Snapshot) -> str:
+def excerpt_html(snapshot: Snapshot) -> str:
     """Where the study stands, its best trials, and what to know before believing them."""
     chapter = chapter_of(snapshot)
     pieces = [
