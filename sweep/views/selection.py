@@ -8,6 +8,7 @@ from sweep.errors import UsageError
 from sweep.records import Snapshot
 from sweep.space.names import hint
 from sweep.views.tables import attempts_table, epochs_table, trials_table
+from sweep.views.text_table import CHOSEN
 
 _TABLES = {"trials": trials_table, "epochs": epochs_table, "attempts": attempts_table}
 
@@ -18,7 +19,7 @@ def table_of(snapshots: Sequence[Snapshot], name: str) -> pd.DataFrame:
 
 
 def with_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The table with these columns only, in this order, each once.
+    """The table with these columns only, in this order, each once, and marked as chosen.
 
     Raises UsageError for a column that the table has not, with the near or all names.
     """
@@ -26,4 +27,6 @@ def with_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     for name in names:
         if name not in known:
             raise UsageError(f"there is no column {name!r} in this table; {hint(name, known)}")
-    return frame[list(dict.fromkeys(names))]
+    chosen = frame[list(dict.fromkeys(names))]
+    chosen.attrs[CHOSEN] = True
+    return chosen

@@ -10,6 +10,9 @@ from sweep.views.columns import Kind
 from sweep.views.display import one_line, shorten, show_count, width_of
 from sweep.views.formats import is_text_column, shown_columns
 
+CHOSEN = "chosen"
+"""What `attrs` of a frame has where somebody named its columns."""
+
 _GAP = "  "
 _MAX_TEXT = 32
 _MAX_HEADER = 8
@@ -62,15 +65,16 @@ class _TextColumn:
 def to_text(frame: pd.DataFrame, width: int = 80, kinds: Mapping[str, Kind] | None = None) -> str:
     """The table in lines of at most `width` columns, numbers as on a screen.
 
-    Columns that are empty, or say the same as another, are left out; if the rest has no room,
-    the least telling ones go too, and a last line names them.
+    Columns that are empty, or say the same as another, are left out, unless they were chosen; if
+    the rest has no room, the least telling ones go too, and a last line names them.
     """
     columns = [
         _text_column(str(name), cells, is_text_column(frame, str(name)))
         for name, cells in zip(frame.columns, shown_columns(frame, kinds), strict=True)
     ]
-    kept = _fitting(_telling(columns), width)
-    gone = [column.name for column in columns if column not in kept and not column.is_empty]
+    wanted = columns if frame.attrs.get(CHOSEN) else _telling(columns)
+    kept = _fitting(wanted, width)
+    gone = [c.name for c in columns if c not in kept and (c in wanted or not c.is_empty)]
     lines = [*_lines(kept), *_note(gone, width)]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
