@@ -7,6 +7,7 @@ from typing import Any
 from sweep.spec.kind import MAX_WHOLE, Unfit, number_advice, unfit
 from sweep.spec.kinds import Text, Whole
 
+_MAX_NAME = 200
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _UNIT_BYTES = {
     "MB": 10**6,
@@ -28,10 +29,13 @@ class StudyName:
 
     @property
     def allowed(self) -> str:
-        return "1 to 200 printable characters without / and \\"
+        return (
+            f"1 to {_MAX_NAME} printable characters without / and \\, no blanks at the ends, "
+            "and not . or .. alone"
+        )
 
     def fit(self, value: Any) -> str:
-        name = Text(200).fit(value)
+        name = Text(_MAX_NAME).fit(value)
         if "/" in name or "\\" in name or name != name.strip() or name in (".", ".."):
             raise unfit(value, self)
         return name

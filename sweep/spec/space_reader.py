@@ -18,6 +18,7 @@ from sweep.spec.values import OwnValue, value_kind
 from sweep.spec.words import key_hint
 
 _MAX_PARAMS = 100
+_MAX_NAME = 60
 _PARAM_EXAMPLE = "{type: float, low: 0.01, high: 1.0, log: true}"
 
 
@@ -104,8 +105,11 @@ def _check_name(reader: Reader, place: Place, name: str, is_own: bool) -> bool:
     elif name.casefold() in RESERVED_NAMES:
         message = f"{where} is named like a column of the tables; rename it"
         reader.complain(place, message)
-    elif not name.isidentifier() or len(name) > 60:
-        message = f"{where} is no name; it takes letters, digits and _: rename it"
+    elif not name.isidentifier():
+        message = f"{where} is no name; it takes letters, digits and _, no digit first: rename it"
+        reader.complain(place, message)
+    elif len(name) > _MAX_NAME:
+        message = f"{where} has {len(name)} characters; a name has at most {_MAX_NAME}: shorten it"
         reader.complain(place, message)
     else:
         return True

@@ -156,14 +156,16 @@ CASES = {
         "study: s",
         "study: a/b",
         [
-            "2: study is the text 'a/b'; it takes 1 to 200 printable characters without / and \\",
+            "2: study is the text 'a/b'; it takes 1 to 200 printable characters without / and \\, "
+            "no blanks at the ends, and not . or .. alone",
         ],
     ),
     "a name of dots": (
         "study: s",
         "study: ..",
         [
-            "2: study is the text '..'; it takes 1 to 200 printable characters without / and \\",
+            "2: study is the text '..'; it takes 1 to 200 printable characters without / and \\, "
+            "no blanks at the ends, and not . or .. alone",
         ],
     ),
     "a name that is too long": (

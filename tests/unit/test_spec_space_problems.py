@@ -442,3 +442,19 @@ def test_a_range_wider_than_a_float_is_refused(tmp_path: Path) -> None:
     assert problems_of(tmp_path, text) == [
         "3: space.x: from -1e+308 to 1e+308 is more than a float holds; bring them nearer"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("p" * 64, f"space.'{'p' * 57}...' has 64 characters; a name has at most 60: shorten it"),
+        ("1st", "space.1st is no name; it takes letters, digits and _, no digit first: rename it"),
+    ],
+)
+def test_what_is_wrong_with_the_name_of_a_param_is_said(
+    tmp_path: Path, name: str, problem: str
+) -> None:
+    (tmp_path / "mine.py").write_text("")
+    text = "train: ./mine.py:train\nobjective: {metric: m, direction: maximize}\n"
+    text += f"space:\n  {name}: {{choices: [1, 2]}}\n"
+    assert problems_of(tmp_path, text) == [f"4: {problem}"]
