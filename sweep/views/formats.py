@@ -14,6 +14,7 @@ import pandas as pd
 
 from sweep.views.columns import Kind, kind_of_column
 from sweep.views.display import decimals_of, one_line, show
+from sweep.views.series.axis import label_of
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NEEDS_QUOTES = frozenset(',"\n\r')
@@ -87,8 +88,22 @@ def _plain_cells(series: "pd.Series[Any]") -> list[Any]:
 
 
 def _shown_cells(cells: Sequence[Any], kind: Kind) -> list[str]:
+    if kind is Kind.PARAM:
+        return _shown_params(cells)
     decimals = decimals_of(cells, kind)
     return [show(cell, kind, decimals) for cell in cells]
+
+
+def _shown_params(cells: Sequence[Any]) -> list[str]:
+    """Each value short, and exact where another one of the column would be shown as the same."""
+    short = [show(cell, Kind.PARAM) for cell in cells]
+    exact = ["" if cell is None else label_of(cell) for cell in cells]
+    meant: dict[str, set[str]] = {}
+    for text, label in zip(short, exact, strict=True):
+        meant.setdefault(text, set()).add(label)
+    return [
+        text if len(meant[text]) == 1 else label for text, label in zip(short, exact, strict=True)
+    ]
 
 
 def _csv_cell(value: Any) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sweep.records import ParamValue
 from sweep.views.by_table import by_table
 from sweep.views.columns import Kind
 from sweep.views.display import (
@@ -20,6 +21,7 @@ from sweep.views.display import (
     width_of,
 )
 from sweep.views.formats import shown_columns, to_csv, to_csv_with_bom, to_json, to_markdown
+from sweep.views.selection import with_columns
 from sweep.views.table_markup import table_markup
 from sweep.views.tables import shown_kinds, trials_table, value_cells
 from sweep.views.text_table import to_text
@@ -135,6 +137,14 @@ def test_text_tables_fit_any_width(width: int) -> None:
     assert max(width_of(line) for line in text.splitlines()) <= width
 
 
+def test_columns_that_were_asked_for_by_name_stay_where_they_have_room() -> None:
+    table = with_columns(trials_table([lr_batch_study()]), ["study", "trial", "cause", "value"])
+    header, first = to_text(table, 40, {"value": Kind.ACCURACY}).splitlines()[:2]
+    assert header.split() == ["study", "trial", "cause", "value"]
+    assert first.split() == ["lr_bs", "0", "90.00%"]
+    assert to_text(table, 16).endswith("\n2 columns not\nshown: cause,\nvalue\n")
+
+
 def test_numbers_stand_right_and_text_left() -> None:
     frame = pd.DataFrame({"optimizer": ["sgd", "rmsprop"], "lr": [0.1, 0.001]})
     assert to_text(frame) == "optimizer     lr\nsgd          0.1\nrmsprop    0.001\n"
@@ -218,3 +228,24 @@ def test_a_table_shows_a_param_as_its_values_are_whatever_it_is_called() -> None
     assert 'title="ema_decay: a value of the param"' in markup
     (values,) = shown_columns(by_table([snapshot], "target_accuracy")[["target_accuracy"]], kinds)
     assert values == ["0.5", "0.9"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "shown"),
+    [
+        ([0.1, 0.1000001, 0.5], ["0.1", "0.1000001", "0.5"]),
+        ([1, "1"], ["1", "'1'"]),
+        ([True, "true"], ["true", "'true'"]),
+    ],
+)
+def test_no_two_values_of_a_param_look_the_same_in_a_table(
+    choices: list[ParamValue], shown: list[str]
+) -> None:
+    builder = SnapshotBuilder(make_spec({"x": choices}))
+    for choice in choices:
+        builder.complete(0.5, x=choice)
+    snapshot = builder.build()
+    (cells,) = shown_columns(by_table([snapshot], "x")[["x"]], shown_kinds([snapshot]))
+    assert cells == shown
+    (cells,) = shown_columns(trials_table([snapshot])[["x"]], shown_kinds([snapshot]))
+    assert cells == shown
