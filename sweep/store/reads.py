@@ -2,9 +2,8 @@
 
 import gc
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
@@ -21,6 +20,7 @@ from sweep.records import (
     TrialState,
 )
 from sweep.requests import Request
+from sweep.space.names import near
 from sweep.store import rows, schema
 from sweep.store.schema import database_now_s
 
@@ -242,8 +242,7 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _hint(name: str, names: Any) -> str:
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
-    if close:
-        return "did you mean " + " or ".join(repr(match) for match in close) + "?"
+def _hint(name: str, names: Iterable[str]) -> str:
+    if meant := near(name, names):
+        return f"did you mean {' or '.join(map(repr, meant))}?"
     return "`sweep studies list` shows those there are"

@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from traceback import extract_tb
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from sweep.errors import TrainFunctionError
+from sweep.space.names import nearest
 
 
 def load_object(reference: str) -> Callable[..., Any]:
@@ -70,5 +70,5 @@ def _import_failed(place: str, error: BaseException) -> TrainFunctionError:
 
 def _hint(module: ModuleType, name: str) -> str:
     names = [key for key, value in vars(module).items() if callable(value)]
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    meant = nearest(name, names)
+    return f"; did you mean {meant}?" if meant else ""

@@ -46,8 +46,8 @@ def test_studies_are_listed_in_the_order_of_their_creation(store):
 
 def test_an_unknown_study_is_named_with_those_nearly_called_so(store):
     store.create_study(new_study("lr_bs_opt"))
-    with pytest.raises(NotFoundError, match=r"no study 'lr_bs_op'; did you mean 'lr_bs_opt'\?"):
-        store.study("lr_bs_op")
+    with pytest.raises(NotFoundError, match=r"no study 'LR_BS_OP'; did you mean 'lr_bs_opt'\?"):
+        store.study("LR_BS_OP")
     with pytest.raises(NotFoundError, match="sweep studies list"):
         store.study("zzz")
     assert store.find_study("zzz") is None

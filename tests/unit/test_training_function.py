@@ -224,6 +224,7 @@ def test_a_function_of_an_installed_package_is_found_by_its_dotted_name(
         ("def train(params, device): return 1", "is not a generator: it has no yield"),
         ("train = 3", "has no function train"),
         ("def trains(p, d): yield", "has no function train; did you mean trains?"),
+        ("def Train(p, d): yield", "has no function train; did you mean Train?"),
         ("def train(params): yield", "takes (params); it must take (params, device, state=None)"),
         ("import nothing_like_it", "mine.py:1 cannot be imported: ModuleNotFoundError: No module"),
         ("x = 1\ny = x / 0", "mine.py:2 cannot be imported: ZeroDivisionError: division by zero"),
