@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
 
 COMPARE = "compare"
-_PARTS = ("state.json", "overview", "tables", "export.csv")
+EXPORT, TRIALS = "export.csv", "trials"
+_PARTS = ("state.json", "overview", "tables", EXPORT)
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -24,6 +25,11 @@ class StudyAddress:
     figure: str | None = None
     trial: int | None = None
 
+    @property
+    def is_page(self) -> bool:
+        """Whether it is the study's own page, or else what is none below it."""
+        return not self.part and self.figure is None and self.trial is None
+
 
 def study_path(name: str, *more: str) -> str:
     """The path of a study's page, or of what lies below it; a slash in the name is no slash."""
@@ -32,7 +38,7 @@ def study_path(name: str, *more: str) -> str:
 
 def trial_path(name: str, trial: int | str, *more: str) -> str:
     """The path of a trial's page, or of a part of it."""
-    return study_path(name, "trials", str(trial), *more)
+    return study_path(name, TRIALS, str(trial), *more)
 
 
 def segments(environ: "WSGIEnvironment") -> list[str]:
@@ -58,8 +64,13 @@ def is_number(text: str) -> bool:
 
 
 def study_address(parts: list[str]) -> StudyAddress:
-    """What the parts after /compare/ ask for; a name may also stand there with its slashes."""
+    """What the parts after /compare/ ask for; a name may also stand there with its slashes.
+
+    A slash at the end says nothing.
+    """
     match parts:
+        case [*rest, ""] if any(rest):
+            return study_address(rest)
         case [*name, "figures", figure] if name:
             return StudyAddress(study=_name(name), figure=figure)
         case [*name, "trials", trial] if name and is_number(trial):
@@ -71,6 +82,11 @@ def study_address(parts: list[str]) -> StudyAddress:
         case [*name, part] if name and part in _PARTS:
             return StudyAddress(study=_name(name), part=part)
     return StudyAddress(study=_name(parts))
+
+
+def below_study(parts: list[str]) -> tuple[str, str]:
+    """A study, its name being the first of the parts after /compare/, and the path below it."""
+    return _name(parts[:1]), "/".join(parts[1:]).rstrip("/")
 
 
 def _segment(name: str) -> str:

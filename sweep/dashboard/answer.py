@@ -46,6 +46,11 @@ def json_value(value: Any, status: str = "200 OK") -> Answer:
     return json_text(json.dumps(value, ensure_ascii=False, allow_nan=False), status)
 
 
+def elsewhere(path: str) -> Answer:
+    """What was asked for is at the path."""
+    return Answer(body=b"", status="303 See Other", headers=(("Location", path),))
+
+
 def send(
     answer: Answer, environ: "WSGIEnvironment", start_response: "StartResponse"
 ) -> Iterable[bytes]:

@@ -96,6 +96,10 @@ class Library:
             return ""
         return " ".join(self._cache.version(store, study) for study in store.studies())
 
+    def has(self, name: str) -> bool:
+        """Whether a study of that name is stored."""
+        return self._source.store().find_study(name) is not None
+
     def version(self, name: str) -> str:
         """A text that differs once the study has changed. Raises NotFoundError."""
         store = self._source.store()

@@ -7,13 +7,16 @@ from urllib.parse import parse_qs
 
 from sweep.dashboard.address import (
     COMPARE,
+    EXPORT,
+    TRIALS,
     StudyAddress,
+    below_study,
     is_number,
     segments,
     study_address,
     study_path,
 )
-from sweep.dashboard.answer import CSV, Answer, json_text, json_value, page, send
+from sweep.dashboard.answer import CSV, Answer, elsewhere, json_text, json_value, page, send
 from sweep.dashboard.assets import ASSETS, asset
 from sweep.dashboard.compare_page import EXPORTS, compare_page, tables_markup
 from sweep.dashboard.layout import live, message_page, whole_page
@@ -67,12 +70,27 @@ class Pages:
             case [name, _, file] if name == ASSETS:
                 return asset(file)
             case [name, *more] if name == COMPARE and any(more):
-                return self._of_study(study_address(more), query)
+                return self._below(more, query)
         raise NotFoundError("there is no such page")
 
     def _start(self) -> Answer:
         studies = live(f"/{OVERVIEW}", studies_markup(self._library.standings()))
         return whole_page("Studies", element("h1", "Studies"), studies, poll=f"/{STATE}")
+
+    def _below(self, parts: list[str], query: Query) -> Answer:
+        """What the parts ask for; where a study has no such page, the one that is meant."""
+        address = study_address(parts)
+        study, path = below_study(parts)
+        is_none = address.is_page and path and not self._library.has(address.study)
+        if not is_none or not self._library.has(study):
+            return self._of_study(address, query)
+        table = path.removesuffix(".csv")
+        if table in EXPORTS and path != table:
+            return elsewhere(f"{study_path(study, EXPORT)}?table={table}")
+        if path == TRIALS:
+            return elsewhere(f"{study_path(study)}#{TRIALS}")
+        message = f"study {study!r} has no page {path!r}"
+        return message_page("404 Not found", message, _to_study(study))
 
     def _of_study(self, address: StudyAddress, query: Query) -> Answer:
         name = address.study
@@ -148,5 +166,9 @@ def _way_back(error: Exception, parts: list[str]) -> tuple[str, str]:
         address = study_address(parts[1:])
         is_below = address.trial is not None or isinstance(error, UsageError)
         if is_below:
-            return study_path(address.study), f"Study {one_line(address.study)}"
+            return _to_study(address.study)
     return "/", "All studies"
+
+
+def _to_study(name: str) -> tuple[str, str]:
+    return study_path(name), f"Study {one_line(name)}"

@@ -299,6 +299,11 @@ def test_many_trials_come_a_hundred_at_a_time(site):
         ("/compare/lr_bs/tables?page=0", 400, "'0' is no page", "/compare/lr_bs"),
         ("/compare/lr_bs/export.csv?table=x", 400, "no table 'x'", "/compare/lr_bs"),
         ("/compare/lr_bs/export.csv?by=x", 400, "compare by one of", "/compare/lr_bs"),
+        ("/compare/LR_BS", 404, "no study 'LR_BS'; did you mean 'lr_bs'?", "/"),
+        ("/compare/lr_ps/trials", 404, "no study 'lr_ps/trials'", "/"),
+        ("/compare/lr_bs/trials/-1", 404, "'lr_bs' has no page 'trials/-1'", "/compare/lr_bs"),
+        ("/compare/lr_bs/trial/1/", 404, "'lr_bs' has no page 'trial/1'", "/compare/lr_bs"),
+        ("/compare/lr_bs/epochs", 404, "'lr_bs' has no page 'epochs'", "/compare/lr_bs"),
         ("/compare/", 404, "no such page", "/"),
         ("/nothing", 404, "no such page", "/"),
         ("/%FF", 404, "no such page", "/"),
@@ -311,6 +316,26 @@ def test_what_is_not_there_is_said_with_a_way_back(filled, target, status, words
     assert (found, headers["Content-Type"]) == (status, "text/html; charset=utf-8")
     assert words in unescape(text)
     assert f'<p><a href="{back}">' in text
+
+
+@pytest.mark.parametrize("target", ["/compare/lr_bs", "/compare/lr_bs/trials/3"])
+def test_a_slash_at_the_end_of_a_path_says_nothing(filled, target):
+    assert filled.text(f"{target}/") == filled.text(target)
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("/compare/lr_bs/trials.csv", "/compare/lr_bs/export.csv?table=trials"),
+        ("/compare/lr_bs/epochs.csv", "/compare/lr_bs/export.csv?table=epochs"),
+        ("/compare/lr_bs/attempts.csv", "/compare/lr_bs/export.csv?table=attempts"),
+        ("/compare/lr_bs/trials", "/compare/lr_bs#trials"),
+        ("/compare/lr_bs/trials/", "/compare/lr_bs#trials"),
+    ],
+)
+def test_a_table_asked_for_by_its_name_is_led_to(filled, target, place):
+    status, headers, _ = filled.ask(target)
+    assert (status, headers["Location"]) == (303, place)
 
 
 def test_a_figure_that_there_is_not_is_refused_in_json(filled):
