@@ -13,8 +13,10 @@ from sweep.errors import UsageError
 from sweep.records import Snapshot
 
 if TYPE_CHECKING:
+    from sweep.views.gallery import Blank
     from sweep.views.pictures import Picture
 
+_NOT_DRAWN = 1
 _REPORTS = (".html", ".htm", ".md")
 _IMAGES = (".png", ".svg", ".pdf")
 
@@ -59,29 +61,37 @@ def _check(path: Path | None, flag: str, endings: Sequence[str], example: str) -
     check_place(path)
 
 
-def deliver(snapshots: Sequence[Snapshot], flags: ReportFlags) -> None:
-    """The report and the images are written, the report first; stderr says what is missing."""
-    pictures = _pictures(snapshots, flags)
+def deliver(snapshots: Sequence[Snapshot], flags: ReportFlags) -> int:
+    """The report and the images are written, the report first; stderr says what is missing.
+
+    Returns the exit code: 1 where a figure that was asked for by its name is among that.
+    """
+    pictures, blanks = _drawn(snapshots, flags)
     if flags.report_path is not None:
         _write_report(snapshots, flags.report_path, pictures)
     if pictures and flags.image_path is not None:
         _write_images(pictures, flags.image_path)
+    return _NOT_DRAWN if any(blank.name in flags.figures for blank in blanks) else 0
 
 
-def _pictures(snapshots: Sequence[Snapshot], flags: ReportFlags) -> "list[Picture]":
-    """The figures that are to be images; why one is not drawn stands on stderr."""
+def _drawn(
+    snapshots: Sequence[Snapshot], flags: ReportFlags
+) -> "tuple[list[Picture], list[Blank]]":
+    """The figures that are to be images, and those of which stderr says why there is none."""
     if flags.image_path is None:
-        return []
+        return [], []
     from sweep.views.gallery import Blank
     from sweep.views.pictures import pictures_of
 
-    pictures = []
+    pictures: list[Picture] = []
+    blanks: list[Blank] = []
     for each in pictures_of(snapshots, flags.figures, flags.image_path):
         if isinstance(each, Blank):
             tell(f"no image of {each.name}: {each.reason}")
+            blanks.append(each)
         else:
             pictures.append(each)
-    return pictures
+    return pictures, blanks
 
 
 def _write_report(snapshots: Sequence[Snapshot], path: Path, pictures: "list[Picture]") -> None:

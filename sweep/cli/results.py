@@ -157,4 +157,4 @@ def report(
 
     flags = ReportFlags(output=output, image=image, figures=tuple(figures or ()))
     check_flags(flags)
-    deliver(measurements_of(studies, storage), flags)
+    raise typer.Exit(deliver(measurements_of(studies, storage), flags))

@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 
 from sweep.records import Snapshot
+from sweep.views.gallery import GALLERY
 from tests.console_script import answered, sweep
 from tests.filled_store import fill_store
 from tests.snapshots import SnapshotBuilder, lr_batch_study, make_spec
@@ -93,13 +94,22 @@ def test_an_image_is_drawn_and_a_markdown_report_shows_it(folder: Path) -> None:
 def test_of_several_figures_each_image_has_its_name_and_blanks_are_said(folder: Path) -> None:
     figures = ("--figure", "lr", "--figure", "importance", "--figure", "history")
     done = sweep(folder, "report", "--study", "lr_bs", "--image", "each.svg", *figures)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "no image of importance: it takes 10 complete trials; there are 4",
         "wrote each-lr.svg",
         "wrote each-history.svg",
     ]
     assert b"<svg" in (folder / "each-lr.svg").read_bytes()[:200]
+
+
+def test_a_figure_asked_for_by_its_name_that_cannot_be_drawn_is_no_success(folder: Path) -> None:
+    asked = ("report", "--study", "no_trial", "-o", "named.md", "--image", "named.svg", "--figure")
+    said = "no image of studies: it takes two studies or more\nwrote named.md\n"
+    done = sweep(folder, *asked, "studies")
+    assert (done.returncode, done.stderr) == (1, said)
+    done = sweep(folder, *asked, "all")
+    assert (done.returncode, done.stderr.count("no image of ")) == (0, len(GALLERY))
 
 
 def test_a_study_without_anything_has_no_image_and_says_so(folder: Path) -> None:
