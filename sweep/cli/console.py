@@ -1,5 +1,6 @@
 """Console: the answer goes to stdout, the story to stderr; a reader who left ends either."""
 
+import errno
 import io
 import os
 import shutil
@@ -16,8 +17,12 @@ MIN_WIDTH = 40
 
 
 def open_streams() -> None:
-    """stdout and stderr take any text, also where the shell closed them or knows no UTF-8."""
-    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    """stdout and stderr take any text, also where the shell knows no UTF-8.
+
+    Where it closed stderr nobody wants the story; where it closed stdout the answer is lost, and
+    writing it fails.
+    """
+    sys.stdout, sys.stderr = sys.stdout or _closed(), sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -53,8 +58,15 @@ def answer_bytes(data: bytes) -> None:
         _silence(sys.stdout)
         raise typer.Exit(0) from error
     except OSError as error:
-        _silence(sys.stdout)
-        raise DiskError(f"the answer cannot be written: {error.strerror}") from error
+        raise lost_answer(error) from error
+
+
+def lost_answer(error: OSError) -> DiskError:
+    """Why the answer is not on stdout, or not all of it; what follows is dropped."""
+    _silence(sys.stdout)
+    is_closed = error.errno == errno.EBADF
+    reason = "stdout is closed" if is_closed else str(error.strerror).lower()
+    return DiskError(f"the answer cannot be written: {reason}")
 
 
 def tell(text: str) -> None:
@@ -69,6 +81,11 @@ def tell(text: str) -> None:
 def width() -> int:
     """The columns that a table on stdout may take: the terminal's, or those of COLUMNS, or 80."""
     return max(MIN_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _closed() -> TextIO:
+    """A stream that fails when it is written to; no other file is opened in its place."""
+    return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
 
 
 def _nowhere() -> TextIO:

@@ -9,8 +9,8 @@ from pathlib import Path
 import typer
 
 from sweep.cli.app import app
-from sweep.cli.console import open_streams, tell
-from sweep.errors import DiskError, NotFoundError, SweepError, UnusableError
+from sweep.cli.console import lost_answer, open_streams, tell
+from sweep.errors import NotFoundError, SweepError, UnusableError
 
 DEBUG = "--debug"
 OUR_BUG = 70
@@ -73,8 +73,9 @@ def _explain(error: Exception) -> int:
             message, code = f"{name} cannot be used: {reason.lower()}", UnusableError.exit_code
         case OSError(errno=errno.EMFILE | errno.ENFILE):
             message, code = _TOO_MANY_FILES, UnusableError.exit_code
-        case OSError(errno=errno.ENOSPC):
-            message, code = "the answer cannot be written: the disk is full", DiskError.exit_code
+        case OSError(errno=errno.ENOSPC | errno.EBADF):
+            unwritten = lost_answer(error)
+            message, code = str(unwritten), unwritten.exit_code
         case _:
             found = " ".join(f"{type(error).__name__}: {error}".split())
             tell(f"internal error: {found} (this is a bug; run again with {DEBUG})")

@@ -226,11 +226,26 @@ def test_a_reader_who_leaves_early_ends_an_export_silently(tmp_path, stored):
     assert (done.stdout, done.stderr) == ("code 0\n", "")
 
 
-def test_closed_streams_are_no_fault(tmp_path, stored):
-    done = subprocess.run(
-        ["bash", "-c", f"'{SWEEP}' export --study lr_bs >&- 2>&-"], cwd=tmp_path, env=environment()
-    )
-    assert done.returncode == 0
+@pytest.mark.parametrize("command", ["export --study lr_bs", "status", "--help", "--version"])
+def test_an_answer_that_nobody_can_get_is_a_fault_and_a_story_without_a_reader_is_none(
+    tmp_path, stored, command
+):
+    def run(closed):
+        script = ["bash", "-c", f"'{SWEEP}' {command} {closed}"]
+        return subprocess.run(
+            script, cwd=tmp_path, env=environment(), capture_output=True, text=True
+        )
+
+    without_stdout, without_both, without_stderr = run(">&-"), run(">&- 2>&-"), run("2>&-")
+    assert without_stdout.stderr == "error: the answer cannot be written: stdout is closed\n"
+    assert (without_stdout.returncode, without_both.returncode) == (4, 4)
+    assert (without_stderr.returncode, bool(without_stderr.stdout)) == (0, True)
+
+
+def test_a_command_without_an_answer_needs_no_stdout(tmp_path, stored):
+    script = ["bash", "-c", f"'{SWEEP}' report --study lr_bs -o report.md >&-"]
+    done = subprocess.run(script, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "wrote report.md\n")
 
 
 def test_a_report_is_written_whole_in_both_forms(tmp_path, stored):
