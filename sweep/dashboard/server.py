@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 NUM_THREADS = 8
 MAX_BODY_BYTES = 64 * 1024
 POLL_S = 1.0
+MOST_CONNECTIONS = 500
+IDLE_S = 15
+"""How long a connection that says nothing is kept: who only connects must not shut others out."""
+CLEANUP_S = 5
 _log = logging.getLogger(__name__)
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
@@ -112,6 +116,7 @@ class DashboardServer:
         self._ended_by: signal.Signals | None = None
 
     def __enter__(self) -> "DashboardServer":
+        logging.getLogger("waitress").setLevel(logging.ERROR)  # it counts its queue aloud
         listener = _listen(self._host, self._port)
         self._port = listener.getsockname()[1]
         self._server = create_server(
@@ -120,6 +125,9 @@ class DashboardServer:
             sockets=[listener],
             threads=NUM_THREADS,
             max_request_body_size=MAX_BODY_BYTES,
+            connection_limit=MOST_CONNECTIONS,
+            channel_timeout=IDLE_S,
+            cleanup_interval=CLEANUP_S,
             ident=None,
         )
         return self
@@ -142,7 +150,7 @@ class DashboardServer:
     def run(self) -> signal.Signals:
         """Answers requests until `end` is called, and returns the signal it was called with."""
         while self._ended_by is None:
-            wasyncore.loop(timeout=POLL_S, map=self._sockets, count=1)
+            wasyncore.loop(timeout=POLL_S, use_poll=True, map=self._sockets, count=1)
         return self._ended_by
 
     def end(self, number: int, _frame: FrameType | None = None) -> None:
