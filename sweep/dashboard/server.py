@@ -1,6 +1,8 @@
 """Server: the guarded dashboard on one port of this machine, until a signal ends it."""
 
+import errno
 import logging
+import re
 import signal
 import socket
 import sys
@@ -33,7 +35,8 @@ IDLE_S = 15
 """How long a connection that says nothing is kept: who only connects must not shut others out."""
 CLEANUP_S = 5
 _log = logging.getLogger(__name__)
-_EVERYWHERE = ("0.0.0.0", "::", "")
+_EVERYWHERE = ("0.0.0.0", "::")
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?")
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
@@ -166,6 +169,14 @@ def check_place(place: Place) -> None:
             f"--host {place.host} would show the studies to the network without a token: set "
             "SWEEP_TOKEN, or keep 127.0.0.1 and use `ssh -L 8080:localhost:8080 THIS_MACHINE`"
         )
+    if not place.host:
+        raise UsageError("--host is empty: give 127.0.0.1, or 0.0.0.0 for every address")
+    for name in place.allow_hosts:
+        if not _HOST.fullmatch(name):
+            raise UsageError(
+                f"--allow-host {name!r} is no host: give it as it stands in the address bar, such "
+                "as box.example or box.example:8080"
+            )
     if not 0 <= place.port <= 65535:
         raise UsageError(f"--port {place.port} is no port: give 1 to 65535, or 0 for any free one")
 
@@ -190,6 +201,11 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        is_unknown = (error.errno or 0) < 0  # a code of getaddrinfo's, and none of the system's
+        if is_unknown or error.errno == errno.EADDRNOTAVAIL:
+            raise UnusableError(
+                f"--host {host} is no address of this machine: give one that is, or 127.0.0.1"
+            ) from error
         raise UnusableError(
             f"port {port} on {host} cannot be used ({error.strerror}): give another --port,"
             " or 0 for any free one"

@@ -205,7 +205,7 @@ def test_a_training_is_a_loop_over_its_epochs(url: str) -> None:
     assert repr(epochs[1]).startswith("<epoch 1: train_loss=")
     with pytest.raises(UsageError, match="unknown training key epoch"):
         sweep.config("digits", epoch=2)
-    with pytest.raises(UsageError, match="DataSpec: name"):
+    with pytest.raises(UsageError, match="data.name is 'digts'; it takes"):
         sweep.config("digts", epochs=2)
 
 
@@ -348,6 +348,9 @@ def test_numpys_numbers_count_as_numbers(url: str) -> None:
         (lambda: sweep.studies(3), "storage is 3; it takes a URL"),
         (lambda: sweep.compare("a", "b"), "a study to compare is 'a'; it takes what sweep.load"),
         (lambda: sweep.config(None), "data is None; it takes a name, or a mapping"),
+        (lambda: sweep.config("x"), "data.name is 'x'; it takes 'digits', 'cifar10'"),
+        (lambda: sweep.config({}), "data.name is missing"),
+        (lambda: sweep.config("digits", {"with": 4}), "model.with is no key of model"),
         (lambda: sweep.config("digits", 3, epochs=1), "model is 3; it takes a name, or a mapping"),
         (lambda: sweep.config("digits", epochs=1, seed="x"), "seed is the text 'x'; it takes"),
         (lambda: sweep.config("digits", epochs=print), "training: epochs is the builtin"),

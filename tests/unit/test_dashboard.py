@@ -232,6 +232,24 @@ def test_without_a_database_there_is_nothing_to_serve_and_nothing_is_left_behind
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("host", ["nohost.invalid", "192.0.2.1"])
+def test_a_host_that_is_not_this_machine_is_named_as_the_fault(study_url, host):
+    with pytest.raises(UnusableError, match=f"--host {host} is no address of this machine"):
+        serve(study_url, Place(host=host, port=0, token=Token("0123456789abcdef")))
+
+
+def test_no_host_at_all_is_not_every_host():
+    with pytest.raises(UsageError, match="--host is empty"):
+        check_place(Place(host="", token=Token("0123456789abcdef")))
+
+
+@pytest.mark.parametrize("name", ["http://box.example/", "*.example", "a b", "", "box:x"])
+def test_a_name_that_no_address_bar_shows_is_refused(name):
+    with pytest.raises(UsageError, match="is no host: give it as it stands in the address bar"):
+        check_place(Place(allow_hosts=(name,)))
+    check_place(Place(allow_hosts=("box.example:8080", "lab", "[::1]:80")))
+
+
 def test_with_a_token_others_may_reach_it_under_the_machines_own_names():
     check_place(Place(host="0.0.0.0", token=Token("0123456789abcdef")))
     assert socket.gethostname() in own_names("0.0.0.0")
