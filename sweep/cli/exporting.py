@@ -23,6 +23,7 @@ from sweep.views.tables import shown_kinds
 from sweep.views.text_table import to_text
 from sweep.views.workbook import to_xlsx
 
+_DOUBLES = ("tensorboard", "wandb")
 _FORMS = {".json": "json", ".md": "md", ".tex": "tex", ".txt": "table", ".xlsx": "xlsx"}
 
 
@@ -75,6 +76,11 @@ def _check_log(flags: ExportFlags) -> None:
         raise UsageError(f"--format {flags.form} has every trial whole; leave out the other flags")
     if flags.path.exists() and not flags.path.is_dir():
         raise UsageError(f"{flags.path} is a file; name a folder for {flags.form}")
+    if flags.form in _DOUBLES and flags.path.is_dir() and any(flags.path.iterdir()):
+        raise UsageError(
+            f"{flags.path} is not empty, and {flags.form} shows twice what is written twice; name "
+            "a new folder"
+        )
 
 
 def log_elsewhere(snapshots: Sequence[Snapshot], flags: ExportFlags) -> None:

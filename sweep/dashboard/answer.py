@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'"
 )
+_GZIP = re.compile(r"gzip(;.*)?")
+_REFUSED = re.compile(r";q=0(\.0*)?$")
 _SMALL_BYTES = 1024
 _FAST = 5
 
@@ -70,7 +73,8 @@ def send(
 
 
 def _takes_gzip(environ: "WSGIEnvironment") -> bool:
-    return "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "")
+    offers = environ.get("HTTP_ACCEPT_ENCODING", "").replace(" ", "").lower().split(",")
+    return any(_GZIP.fullmatch(offer) and not _REFUSED.search(offer) for offer in offers)
 
 
 def _zipped(answer: Answer) -> Answer:

@@ -1,6 +1,6 @@
 """Filter form: what a person presses to see only some of the trials."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isinf
 
 from sweep.dashboard.filters import (
@@ -48,7 +48,8 @@ def _param(param: str, option: Option | None, chosen: Filter) -> Markup:
     words = sorted(chosen.words.get(param, ()))
     controls: list[Markup] = []
     if isinstance(option, Choice):
-        controls = [_chip(name, label, label, is_on=label in words) for label in option.labels]
+        shown = _shown(option.labels)
+        controls = [_chip(name, label, shown[label], is_on=label in words) for label in shown]
         words = [word for word in words if word not in option.labels]
     elif option is not None:
         typed = next(((word, ends) for word in words if (ends := ends_of(word))), None)
@@ -67,8 +68,21 @@ def _chip(name: str, value: str, label: str, *, is_on: bool) -> Markup:
     checked = {"checked": ""} if is_on else {}
     box = void("input", type="checkbox", name=name, value=value, **checked)
     return element(
-        "label", box, element("span", shorten(label, _SHORT)), class_="chip", title=label
+        "label", box, element("span", shorten(label, _SHORT)), class_="chip", title=value
     )
+
+
+def _shown(labels: Sequence[str]) -> dict[str, str]:
+    """How each label is shown: numbers as the tables do, unless two would look the same."""
+    short = {label: _as_number(label) for label in labels}
+    return short if len(set(short.values())) == len(short) else {each: each for each in labels}
+
+
+def _as_number(label: str) -> str:
+    try:
+        return show_param(float(label) if "." in label or "e" in label else int(label))
+    except ValueError:
+        return label
 
 
 def _ends(option: Range, name: str, chosen: Ends | None) -> list[Markup]:

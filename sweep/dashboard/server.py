@@ -1,6 +1,8 @@
 """Server: the guarded dashboard on one port of this machine, until a signal ends it."""
 
+import errno
 import logging
+import re
 import signal
 import socket
 import sys
@@ -28,8 +30,13 @@ if TYPE_CHECKING:
 NUM_THREADS = 8
 MAX_BODY_BYTES = 64 * 1024
 POLL_S = 1.0
+MOST_CONNECTIONS = 500
+IDLE_S = 15
+"""How long a connection that says nothing is kept: who only connects must not shut others out."""
+CLEANUP_S = 5
 _log = logging.getLogger(__name__)
-_EVERYWHERE = ("0.0.0.0", "::", "")
+_EVERYWHERE = ("0.0.0.0", "::")
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?")
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
@@ -112,6 +119,7 @@ class DashboardServer:
         self._ended_by: signal.Signals | None = None
 
     def __enter__(self) -> "DashboardServer":
+        logging.getLogger("waitress").setLevel(logging.ERROR)  # it counts its queue aloud
         listener = _listen(self._host, self._port)
         self._port = listener.getsockname()[1]
         self._server = create_server(
@@ -120,6 +128,9 @@ class DashboardServer:
             sockets=[listener],
             threads=NUM_THREADS,
             max_request_body_size=MAX_BODY_BYTES,
+            connection_limit=MOST_CONNECTIONS,
+            channel_timeout=IDLE_S,
+            cleanup_interval=CLEANUP_S,
             ident=None,
         )
         return self
@@ -142,7 +153,7 @@ class DashboardServer:
     def run(self) -> signal.Signals:
         """Answers requests until `end` is called, and returns the signal it was called with."""
         while self._ended_by is None:
-            wasyncore.loop(timeout=POLL_S, map=self._sockets, count=1)
+            wasyncore.loop(timeout=POLL_S, use_poll=True, map=self._sockets, count=1)
         return self._ended_by
 
     def end(self, number: int, _frame: FrameType | None = None) -> None:
@@ -158,6 +169,14 @@ def check_place(place: Place) -> None:
             f"--host {place.host} would show the studies to the network without a token: set "
             "SWEEP_TOKEN, or keep 127.0.0.1 and use `ssh -L 8080:localhost:8080 THIS_MACHINE`"
         )
+    if not place.host:
+        raise UsageError("--host is empty: give 127.0.0.1, or 0.0.0.0 for every address")
+    for name in place.allow_hosts:
+        if not _HOST.fullmatch(name):
+            raise UsageError(
+                f"--allow-host {name!r} is no host: give it as it stands in the address bar, such "
+                "as box.example or box.example:8080"
+            )
     if not 0 <= place.port <= 65535:
         raise UsageError(f"--port {place.port} is no port: give 1 to 65535, or 0 for any free one")
 
@@ -182,6 +201,11 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        is_unknown = (error.errno or 0) < 0  # a code of getaddrinfo's, and none of the system's
+        if is_unknown or error.errno == errno.EADDRNOTAVAIL:
+            raise UnusableError(
+                f"--host {host} is no address of this machine: give one that is, or 127.0.0.1"
+            ) from error
         raise UnusableError(
             f"port {port} on {host} cannot be used ({error.strerror}): give another --port,"
             " or 0 for any free one"

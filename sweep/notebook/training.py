@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from sweep.errors import UsageError
-from sweep.notebook.arguments import fitted, of_type, plain
+from sweep.notebook.arguments import described, fitted, of_type, plain
 from sweep.records import Snapshot, Trial
 from sweep.spec.kinds import Whole
 from sweep.spec.recipe import DataSpec, ModelSpec
@@ -89,9 +89,22 @@ def config(
             seed=fitted("seed", seed, Whole(0)),
         )
     except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise UsageError(f"{error.title}: {where}: {fault['msg']}") from error
+        raise UsageError(_told(error)) from error
+
+
+def _told(error: ValidationError) -> str:
+    """The first fault of a section, in the words of the other arguments."""
+    section = {"DataSpec": "data", "ModelSpec": "model"}.get(error.title, error.title)
+    fault = error.errors()[0]
+    where = ".".join(map(str, (section, *fault["loc"])))
+    match fault["type"]:
+        case "missing":
+            return f"{where} is missing"
+        case "extra_forbidden":
+            return f"{where} is no key of {section}"
+        case "literal_error":
+            return f"{where} is {described(fault['input'])}; it takes {fault['ctx']['expected']}"
+    return f"{where} is {described(fault['input'])}: {fault['msg']}"
 
 
 def config_of(snapshot: Snapshot, trial: Trial) -> "TrainConfig":

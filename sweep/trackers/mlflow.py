@@ -5,10 +5,13 @@ Where MLFLOW_TRACKING_URI is set they go there, else into a folder.
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
+from mlflow.exceptions import MlflowException
 
+from sweep.errors import UnusableError
 from sweep.trackers.entries import Begun, Ended, Entry, Measured
 
 _STATES = {"complete": "FINISHED", "pruned": "KILLED", "failed": "FAILED"}
@@ -31,10 +34,7 @@ class Mlflow:
             os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
             uri = folder.absolute().as_uri()
         self._client = MlflowClient(tracking_uri=uri)
-        found = self._client.get_experiment_by_name(study)
-        self._experiment = (
-            self._client.create_experiment(study) if found is None else found.experiment_id
-        )
+        self._experiment = self._found_experiment(study, uri)
         self._runs: dict[int, str] = {}
 
     def put(self, entry: Entry) -> None:
@@ -51,6 +51,23 @@ class Mlflow:
                     self._client.log_metric(run, final, entry.value, timestamp=_ms(entry))
                 self._client.set_tag(run, "sweep.state", entry.state)
                 self._client.set_terminated(run, _STATES[entry.state], _ms(entry))
+
+    def _found_experiment(self, study: str, uri: str) -> str:
+        """The study's experiment, made where there is none. Raises UnusableError where a server
+        does not let it; its address is told without what opens it."""
+        try:
+            found = self._client.get_experiment_by_name(study)
+            return found.experiment_id if found else self._client.create_experiment(study)
+        except MlflowException as error:
+            host = urlsplit(uri).hostname
+            if host is None:
+                raise
+            port = urlsplit(uri).port
+            place = host if port is None else f"{host}:{port}"
+            raise UnusableError(
+                f"the MLflow server at {place} does not do what is asked of it; look there, or "
+                "correct MLFLOW_TRACKING_URI"
+            ) from error
 
     def close(self) -> None:
         """Every entry is written already."""

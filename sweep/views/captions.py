@@ -10,7 +10,7 @@ from sweep.views.series.parallel import ParallelSeries
 from sweep.views.series.param_panels import PanelSeries
 from sweep.views.series.param_scatter import ScatterSeries
 from sweep.views.series.studies import StudiesSeries
-from sweep.views.series.timeline import TimelineSeries
+from sweep.views.series.timeline import PAUSE_S, TimelineSeries
 from sweep.views.series.trade_offs import TradeOffSeries
 
 _HEADINGS = {"batch_size": "Batch size", "lr": "Learning rate", "optimizer": "Optimizer"}
@@ -103,8 +103,9 @@ def timeline(series: TimelineSeries) -> str:
             f"have run others.{fewer}"
         )
     return (
-        "Which slot ran which trial when; a gap is idle time, and where no slot ran any, a pause. "
-        f"Without the pauses, the time of {lanes} was used to {show_percent(series.used)}.{fewer}"
+        "Which slot ran which trial when; a gap is idle time, or a pause where no slot ran any "
+        f"for {PAUSE_S:g} s. Without the pauses, the time of {lanes} was used to "
+        f"{show_percent(series.used)}.{fewer}"
     )
 
 

@@ -53,7 +53,12 @@ def _kaleido() -> Any:
 
 
 async def _drawn(kaleido: Any, drawings: Sequence[Drawing], form: str) -> list[bytes]:
-    """All of them by one browser; without mathjax, which would be fetched from the network."""
+    """All of them by one browser; without mathjax, which would be fetched from the network.
+
+    What goes wrong inside its own tasks, as when the browser ends, is none of the user's business:
+    what cannot be drawn is raised here.
+    """
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     async with kaleido.Kaleido(n=1, mathjax=False, timeout=_TIMEOUT_S) as browser:
         return [await _image(browser, drawing, form) for drawing in drawings]
 

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from sweep.trackers.feed import LOG
 from tests.console_script import sweep
 from tests.filled_store import fill_store
 from tests.snapshots import lr_batch_study
@@ -50,6 +53,29 @@ def test_a_log_that_cannot_be_written_is_one_line_and_hurts_no_trial(tmp_path: P
     assert "3 complete" in sweep(tmp_path, "status", "--study", "logged").stdout
 
 
+def test_a_server_that_does_not_answer_keeps_no_other_log_from_being_written(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("mlflow", reason="mlflow is not installed")
+    runs = _study(tmp_path)
+    study = tmp_path / "logged.yaml"
+    study.write_text(STUDY.replace("[tensorboard]", "[mlflow, tensorboard]"))
+    nobody = "http://ann:secret@127.0.0.1:1"
+    done = sweep(
+        tmp_path, "run", "--study", "logged.yaml", "--cpu", "1", MLFLOW_TRACKING_URI=nobody
+    )
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("log: ")]
+    assert said == [
+        "log: mlflow is left out: the MLflow server at 127.0.0.1:1 does not do what is asked of "
+        "it; look there, or correct MLFLOW_TRACKING_URI"
+    ]
+    assert "secret" not in (runs / LOG).read_text()
+    for number in range(3):
+        steps = scalars_in(runs / "tensorboard" / f"trial-{number:05d}", "test_accuracy")
+        assert len(steps) == 3
+
+
 def test_a_stored_study_is_exported_to_tensorboard(tmp_path: Path) -> None:
     fill_store(f"sqlite:///{tmp_path}/runs/sweep.db", lr_batch_study())
     export = ("export", "--study", "lr_bs", "--format", "tensorboard")
@@ -59,7 +85,8 @@ def test_a_stored_study_is_exported_to_tensorboard(tmp_path: Path) -> None:
     for flags, said in (
         ((), "tensorboard is a folder: name one with -o tensorboard"),
         (("-o", "runs/sweep.db"), "runs/sweep.db is a file; name a folder for tensorboard"),
-        (("-o", "boards", "--by", "lr"), "has every trial whole; leave out the other flags"),
+        (("-o", "boards"), "boards is not empty, and tensorboard shows twice what is written"),
+        (("-o", "new", "--by", "lr"), "has every trial whole; leave out the other flags"),
     ):
         refused = sweep(tmp_path, *export, *flags)
         assert refused.returncode == 2

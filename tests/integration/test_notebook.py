@@ -24,6 +24,7 @@ from sweep.errors import (
     UsageError,
 )
 from sweep.records import TrialState
+from sweep.store.entries import NewTrial
 from sweep.store.store import open_store
 from tests.console_script import environment
 from tests.filled_store import NOBODY, fill_store
@@ -149,7 +150,7 @@ def test_a_study_is_read_again_when_it_is_asked_for(url: str) -> None:
         open_store(url, create=False) as store,
         store.lead(store.study("later").id, NOBODY, 60) as leadership,
     ):
-        leadership.add_trial(number=0, params={"lr": 0.1}, seed=0, space_version=1)
+        leadership.add_trial(NewTrial(number=0, params={"lr": 0.1}, seed=0, space_version=1))
     assert len(study.trials()) == 0
     assert study.refresh() is study
     assert study.trials()["trial"].tolist() == [0]
@@ -205,7 +206,7 @@ def test_a_training_is_a_loop_over_its_epochs(url: str) -> None:
     assert repr(epochs[1]).startswith("<epoch 1: train_loss=")
     with pytest.raises(UsageError, match="unknown training key epoch"):
         sweep.config("digits", epoch=2)
-    with pytest.raises(UsageError, match="DataSpec: name"):
+    with pytest.raises(UsageError, match=r"data\.name is 'digts'; it takes"):
         sweep.config("digts", epochs=2)
 
 
@@ -348,6 +349,9 @@ def test_numpys_numbers_count_as_numbers(url: str) -> None:
         (lambda: sweep.studies(3), "storage is 3; it takes a URL"),
         (lambda: sweep.compare("a", "b"), "a study to compare is 'a'; it takes what sweep.load"),
         (lambda: sweep.config(None), "data is None; it takes a name, or a mapping"),
+        (lambda: sweep.config("x"), "data.name is 'x'; it takes 'digits', 'cifar10'"),
+        (lambda: sweep.config({}), "data.name is missing"),
+        (lambda: sweep.config("digits", {"with": 4}), "model.with is no key of model"),
         (lambda: sweep.config("digits", 3, epochs=1), "model is 3; it takes a name, or a mapping"),
         (lambda: sweep.config("digits", epochs=1, seed="x"), "seed is the text 'x'; it takes"),
         (lambda: sweep.config("digits", epochs=print), "training: epochs is the builtin"),

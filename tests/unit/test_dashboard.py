@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from wsgiref.util import setup_testing_defaults
 
@@ -65,11 +65,11 @@ def study_url(tmp_path_factory) -> str:
     return make_study(tmp_path_factory.mktemp("dashboard") / "sweep.db")
 
 
-@pytest.fixture(scope="module")
-def server(study_url) -> Iterator[tuple[str, int]]:
-    """The real server as its own process: host and port."""
+@contextmanager
+def served(url: str, settings: str = "") -> Iterator[tuple[str, int]]:
+    """The real server as its own process, with some of its constants set: host and port."""
     with subprocess.Popen(
-        [sys.executable, "-c", SERVE, study_url], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", settings + SERVE, url], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             address = process.stdout.readline().strip()
@@ -79,11 +79,27 @@ def server(study_url) -> Iterator[tuple[str, int]]:
             process.kill()
 
 
+@pytest.fixture(scope="module")
+def server(study_url) -> Iterator[tuple[str, int]]:
+    with served(study_url) as address:
+        yield address
+
+
 def request(server, path, *, method="GET", headers=None, body=None):
     with closing(http.client.HTTPConnection(*server, timeout=DEADLINE_S)) as connection:
         connection.request(method, path, headers=headers or {}, body=body)
         response = connection.getresponse()
         return response.status, response.headers, response.read()
+
+
+def test_connections_that_say_nothing_shut_nobody_out(study_url):
+    few = (
+        "import sweep.dashboard.server as s; s.MOST_CONNECTIONS = 20; s.IDLE_S = s.CLEANUP_S = 1\n"
+    )
+    with served(study_url, few) as address, ExitStack() as idle:
+        for _ in range(120):
+            idle.enter_context(socket.create_connection(address, timeout=DEADLINE_S))
+        assert request(address, "/")[0] == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
@@ -214,6 +230,24 @@ def test_without_a_database_there_is_nothing_to_serve_and_nothing_is_left_behind
     with pytest.raises(NotFoundError, match="there is no database"):
         serve(f"sqlite:///{tmp_path / 'none.db'}", Place(port=0))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["nohost.invalid", "192.0.2.1"])
+def test_a_host_that_is_not_this_machine_is_named_as_the_fault(study_url, host):
+    with pytest.raises(UnusableError, match=f"--host {host} is no address of this machine"):
+        serve(study_url, Place(host=host, port=0, token=Token("0123456789abcdef")))
+
+
+def test_no_host_at_all_is_not_every_host():
+    with pytest.raises(UsageError, match="--host is empty"):
+        check_place(Place(host="", token=Token("0123456789abcdef")))
+
+
+@pytest.mark.parametrize("name", ["http://box.example/", "*.example", "a b", "", "box:x"])
+def test_a_name_that_no_address_bar_shows_is_refused(name):
+    with pytest.raises(UsageError, match="is no host: give it as it stands in the address bar"):
+        check_place(Place(allow_hosts=(name,)))
+    check_place(Place(allow_hosts=("box.example:8080", "lab", "[::1]:80")))
 
 
 def test_with_a_token_others_may_reach_it_under_the_machines_own_names():

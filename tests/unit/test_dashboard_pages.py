@@ -641,6 +641,11 @@ def test_gzip_is_for_who_asks_for_it(filled):
     body = b"".join(filled._pages(environ, lambda status, fields: found.update(dict(fields))))
     assert found["Content-Encoding"] == "gzip"
     assert int(found["Content-Length"]) == len(body)
+    for refused in ("gzip;q=0", "br, gzip; q=0.0", "identity"):
+        found.clear()
+        asked = {**environ, "HTTP_ACCEPT_ENCODING": refused}
+        list(filled._pages(asked, lambda status, fields: found.update(dict(fields))))
+        assert "Content-Encoding" not in found
 
 
 def test_a_quoted_name_in_a_query_is_no_way_in(filled):

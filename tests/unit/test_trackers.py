@@ -170,7 +170,7 @@ def test_what_a_tracker_holds_is_let_go_when_it_fails(
     (tmp_path / "wandb.py").write_text(FAILING)
     paths = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
-    with feed(tmp_path, logs=["wandb"], patience_s=DEADLINE_S) as fed:
+    with feed(tmp_path, log="wandb", patience_s=DEADLINE_S) as fed:
         for entry in (BEGUN, EPOCH, ENDED):
             fed.put(entry)
     assert fed.notices() == ["log: wandb is left out: the quota is used up"]

@@ -21,7 +21,7 @@ from sweep.views.series.parallel import MAX_AXES, MAX_LINES, ParallelSeries, par
 from sweep.views.series.parts import Nothing, Point
 from sweep.views.series.studies import StudiesSeries, studies_series
 from sweep.views.series.subject import subject_of
-from sweep.views.series.timeline import MAX_BARS, TimelineSeries, timeline_series
+from sweep.views.series.timeline import MAX_BARS, PAUSE_S, TimelineSeries, timeline_series
 from sweep.views.series.trade_offs import TradeOffSeries, front_of, trade_off_series
 from tests.snapshots import (
     START,
@@ -314,6 +314,20 @@ def test_a_pause_between_two_runs_is_no_idle_time() -> None:
     assert series.span_s == 10_060
     assert [lane.used for lane in series.lanes] == [pytest.approx(50 / 60), 1]
     assert series.used == pytest.approx(110 / 120)
+
+
+def test_a_slot_alone_is_idle_between_its_trials_and_at_pause_between_its_runs() -> None:
+    snapshot = slots_study()
+    first = snapshot.attempts[0]
+    moments = [(0, 30), (40, 60), (60 + PAUSE_S, 90 + PAUSE_S)]
+    alone = with_attempts(
+        snapshot,
+        *(
+            replace(first, started_at=START + seconds(begin), finished_at=START + seconds(end))
+            for begin, end in moments
+        ),
+    )
+    assert timeline(alone).used == pytest.approx(80 / 90)
 
 
 def test_of_some_trials_alone_nobody_can_tell_how_much_the_slots_were_used() -> None:

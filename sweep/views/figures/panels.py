@@ -31,7 +31,9 @@ def panels_figure(series: PanelSeries) -> go.Figure:
     """A panel for each measure: a point for each trial, and the means."""
     figure = _side_by_side([_panel_traces(panel, series.axis) for panel in series.panels])
     for column, panel in enumerate(series.panels, start=1):
-        figure.update_yaxes(title_text=label(panel.measure), row=1, col=column)
+        least = "normal" if panel.measure == series.metric else "nonnegative"
+        title = label(panel.measure)
+        figure.update_yaxes(title_text=title, rangemode=least, row=1, col=column)
     figure.update_xaxes(**axis_look(series.axis, _NARROW))
     return styled(figure)
 

@@ -11,6 +11,8 @@ from sweep.views.series.parts import Nothing
 from sweep.views.series.subject import Subject
 
 CUT_SHORT = "cut short"
+PAUSE_S = 60.0
+"""From how long on time in which no slot ran any trial lies between two runs of the study."""
 MAX_BARS = 3_000
 MAX_STEPS = 4_000
 
@@ -36,7 +38,7 @@ class Bar:
 class Lane:
     """One slot: its device and host, and the share 0..1 of the study's time that it was used.
 
-    The study's time is that in which any slot was used. None where only some trials are known.
+    The study's time is without its pauses. None where only some trials are known.
     """
 
     device: str
@@ -91,8 +93,12 @@ def timeline_series(subject: Subject) -> TimelineSeries | Nothing:
 
 
 def _used(bars: Iterable[Bar], num_lanes: int, in_use: Sequence[tuple[float, int]]) -> list[float]:
-    """For each lane, the share that it was used of the time in which any was."""
-    any_s = sum(end - begin for (begin, count), (end, _) in pairwise(in_use) if count)
+    """For each lane, the share that it was used of the study's time."""
+    any_s = sum(
+        end - begin
+        for (begin, count), (end, _) in pairwise(in_use)
+        if count or end - begin < PAUSE_S
+    )
     busy_s = [0.0] * num_lanes
     for bar in bars:
         busy_s[bar.lane] += bar.end_s - bar.start_s
