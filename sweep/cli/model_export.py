@@ -52,12 +52,13 @@ def _checkpoint(snapshot: Snapshot, row: TrialRow, spec: StudySpec) -> Checkpoin
     if last is not None and last.checkpoint is not None:
         return last.checkpoint
     if spec.checkpoints.keep == "none":
-        why = "the study keeps no checkpoints (checkpoints.keep: none)"
+        why, what = "the study keeps no checkpoints (checkpoints.keep: none)", "keep them and "
     elif spec.recipe.train is not None:
         why = "its training function yielded no state at its last epoch, or it was cleaned"
+        what = "yield (metrics, state) and "
     else:
-        why = "its last checkpoint was cleaned"
-    raise UnusableError(f"trial {row.number} cannot be exported: {why}; train it again")
+        why, what = "its last checkpoint was cleaned", ""
+    raise UnusableError(f"trial {row.number} cannot be exported: {why}; {what}train it again")
 
 
 def _facts(snapshot: Snapshot, row: TrialRow, spec: StudySpec) -> dict[str, Any]:

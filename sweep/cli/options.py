@@ -1,8 +1,10 @@
 """Options: the flags that several commands share, each with one name, form and meaning."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from sweep.cli.values import place
 
 StudyOption = Annotated[
     str, typer.Option("--study", metavar="NAME|FILE", help="The study, or its file.")
@@ -19,8 +21,10 @@ StorageOption = Annotated[
     ),
 ]
 RunDirOption = Annotated[
-    str | None,
+    Any,
     typer.Option(
-        metavar="DIR", help="Where checkpoints and logs lie.  [default: SWEEP_RUN_DIR or runs]"
+        metavar="DIR",
+        parser=place("--run-dir", "runs"),
+        help="Where checkpoints and logs lie.  [default: SWEEP_RUN_DIR or runs]",
     ),
 ]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from sweep.cli.options import StorageOption, StudiesOption, StudyOption
-from sweep.cli.values import number, word
+from sweep.cli.values import number, place, word
 from sweep.spec.kinds import OneOf, Whole
 
 RANKS = ("accuracy", "time", "memory", "cost")
@@ -53,8 +53,13 @@ BestFormatOption = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    str | None,
-    typer.Option("--export", metavar="FILE", help="Write the model of the best trial."),
+    Any,
+    typer.Option(
+        "--export",
+        metavar="FILE",
+        parser=place("--export", "best.pt"),
+        help="Write the model of the best trial.",
+    ),
 ]
 
 
@@ -99,7 +104,14 @@ def export(
     ] = None,
     form: FormatOption = None,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to this file.")
+        Any,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            parser=place("-o", "trials.csv"),
+            help="Write it to this file.",
+        ),
     ] = None,
     bom: Annotated[
         bool, typer.Option("--bom", help="Begin with a byte order mark, for spreadsheets.")
@@ -131,12 +143,22 @@ def export(
 def report(
     studies: StudiesOption,
     output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="report.html or report.md."),
+        Any,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            parser=place("-o", "report.html"),
+            help="report.html or report.md.",
+        ),
     ] = None,
     image: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw a figure as .png, .svg or .pdf as well."),
+        Any,
+        typer.Option(
+            metavar="FILE",
+            parser=place("--image", "plot.png"),
+            help="Draw a figure as .png, .svg or .pdf as well.",
+        ),
     ] = None,
     figures: Annotated[
         list[str] | None,

@@ -1,10 +1,11 @@
 """Storage: the commands that look after the database as a whole."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sweep.cli.options import StorageOption
+from sweep.cli.values import place
 
 
 def upgrade(storage: StorageOption = None) -> None:
@@ -23,9 +24,13 @@ def upgrade(storage: StorageOption = None) -> None:
 
 def backup(
     output: Annotated[
-        str | None,
+        Any,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Where to.  [default: beside the database]"
+            "-o",
+            "--output",
+            metavar="FILE",
+            parser=place("-o", "sweep-backup.db"),
+            help="Where to.  [default: beside the database]",
         ),
     ] = None,
     storage: StorageOption = None,
@@ -48,5 +53,5 @@ def backup(
         check_place(target)
     moment = clock.utc_now().strftime("%Y%m%dT%H%M%SZ")
     with shown_progress("copying the database") as watch:
-        place = back_up(storage_url(storage), target, moment, watch)
-    tell(f"wrote {place}")
+        written = back_up(storage_url(storage), target, moment, watch)
+    tell(f"wrote {written}")

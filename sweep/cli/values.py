@@ -26,6 +26,17 @@ def word(flag: str, kind: Kind) -> Callable[[str], Any]:
     return _parser(flag, kind, str)
 
 
+def place(flag: str, example: str) -> Callable[[str], str]:
+    """A parser of a flag's text as the name of a file or folder. It raises UsageError for none."""
+
+    def parse(text: str) -> str:
+        if not text:
+            raise UsageError(f"{flag} is empty; it takes a name such as {example}")
+        return text
+
+    return parse
+
+
 def _parser(flag: str, kind: Kind, read: Callable[[str], Any]) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:

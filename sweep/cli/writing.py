@@ -1,17 +1,28 @@
 """Study files: the commands that write one and that look whether one is right."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from sweep.cli.values import place
 
 
 def init(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The study file to write.")
+        Any,
+        typer.Argument(
+            metavar="FILE",
+            parser=place("FILE", "my_study.yaml"),
+            help="The study file to write.",
+        ),
     ] = "my_study.yaml",
     train: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.py", help="Write a training function of your own as well."),
+        Any,
+        typer.Option(
+            metavar="FILE.py",
+            parser=place("--train", "mine.py"),
+            help="Write a training function of your own as well.",
+        ),
     ] = None,
 ) -> None:
     """Write a study file to start from, ready to run.

@@ -25,13 +25,19 @@ class Whole:
             return "a whole number"
         if self.high == MAX_WHOLE:
             return f"a whole number of at least {self.low}"
+        return self._span
+
+    @property
+    def _span(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
     def fit(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise unfit(value, self, number_advice(value))
+        if value < self.low > -MAX_WHOLE:
+            raise unfit(value, self)
         if not self.low <= value <= self.high:
-            raise unfit(value, self, number_advice(value))
+            raise Unfit(f"is {found(value)}; it takes {self._span}")
         return value
 
 
@@ -57,7 +63,9 @@ class Number:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise unfit(value, self, number_advice(value))
         if isinstance(value, int) and abs(value) > MAX_WHOLE:
-            raise unfit(value, self, number_advice(value))
+            is_within = self.low <= value <= self.high
+            advice = f": beyond {MAX_WHOLE} write a decimal point" if is_within else ""
+            raise unfit(value, self, advice)
         number = float(value)
         too_low = number < self.low or (self.above and number == self.low)
         too_high = number > self.high or (self.below and number == self.high)

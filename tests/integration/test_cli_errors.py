@@ -110,7 +110,7 @@ WRONG = [
         [*QUICK, "--name", "a/b"],
         2,
         "--name a/b: study is the text 'a/b'; it takes 1 to 200 printable characters without "
-        "/ and \\",
+        "/ and \\, no blanks at the ends, and not . or .. alone",
     ),
     (
         [*QUICK, "--set", "epochs"],
@@ -122,6 +122,24 @@ WRONG = [
         2,
         "--top is 0; it takes a whole number of at least 1",
     ),
+    (
+        ["best", "--study", "s", "--top", "99999999999999999999"],
+        2,
+        "--top is 99999999999999999999; it takes a whole number from 1 to 9007199254740992",
+    ),
+    *(
+        ([*command, flag, ""], 2, f"{flag} is empty; it takes a name such as {example}")
+        for command, flag, example in (
+            (["export", "--study", "s"], "-o", "trials.csv"),
+            (["report", "--study", "s"], "-o", "report.html"),
+            (["report", "--study", "s"], "--image", "plot.png"),
+            (["best", "--study", "s"], "--export", "best.pt"),
+            (["storage", "backup"], "-o", "sweep-backup.db"),
+            (["init"], "--train", "mine.py"),
+            (QUICK, "--run-dir", "runs"),
+        )
+    ),
+    (["init", ""], 2, "FILE is empty; it takes a name such as my_study.yaml"),
     (
         ["best", "--study", "s", "--rank", "speed"],
         2,

@@ -244,6 +244,38 @@ def test_of_a_training_function_of_ones_own_its_state_is_exported(tmp_path: Path
 
 
 @pytest.mark.parametrize(
+    ("code", "kept", "message"),
+    [
+        (
+            "{}",
+            "",
+            "state at its last epoch, or it was cleaned; yield (metrics, state) and train it",
+        ),
+        (
+            "{}, {}",
+            "checkpoints: {keep: none}\n",
+            "(checkpoints.keep: none); keep them and train it",
+        ),
+    ],
+)
+def test_what_was_never_kept_is_not_exported_and_the_way_to_keep_it_is_said(
+    tmp_path: Path, code: str, kept: str, message: str
+) -> None:
+    metrics = code.replace("{}", "{'score': params['x']}", 1)
+    (tmp_path / "mine.py").write_text(
+        f"def train(params, device, state=None):\n    yield {metrics}\n"
+    )
+    text = (
+        "study: small\ntrain: ./mine.py:train\nbudget: {trials: 1}\n"
+        "space: {x: {choices: [0.5]}}\nobjective: {metric: score, direction: maximize}\n"
+    )
+    ran(tmp_path, text + kept)
+    done = run_sweep(tmp_path, "best", "--study", "small", "--export", "model.pt")
+    assert done.returncode == 4
+    assert f"{message} again\n" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--top", "2"], 2, "--export writes one model; leave out --top"),

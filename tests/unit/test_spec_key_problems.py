@@ -177,6 +177,15 @@ CASES = {
             "of 1 to 200 printable characters",
         ],
     ),
+    "a whole number beyond what a table keeps": (
+        "training: {epochs: 6}",
+        f"training: {{epochs: 6, momentum: {10**20}, weight_decay: {10**20}}}",
+        [
+            f"9: training.momentum is {10**20}; it takes a number of at least 0 and below 1",
+            f"9: training.weight_decay is {10**20}; it takes a number of at least 0: beyond "
+            "9007199254740992 write a decimal point",
+        ],
+    ),
     "a number as a description": (
         SEARCH,
         SEARCH + "description: 3\n",
