@@ -7,7 +7,7 @@ import pytest
 
 from sweep.cli.board import after
 from sweep.cli.screen_text import screen_text
-from sweep.cli.standing import redrawn
+from sweep.cli.standing import redrawn, screenful
 from sweep.cli.status_text import status_text
 from sweep.cli.studies import Standing
 from sweep.coordinator.events import EpochStored
@@ -103,6 +103,33 @@ def test_a_device_is_as_short_as_it_can_be_told_apart() -> None:
     assert show_device(UUID) == "GPU-3f2a91c0"
     assert show_device("cpu") == "cpu"
     assert show_device(f"{UUID},GPU-77777777-0000") == "GPU-3f2a91c0,GPU-77777777"
+
+
+@pytest.mark.parametrize("rows", [3, 5, 10, 59, 60])
+def test_a_watched_list_leaves_out_what_a_terminal_has_no_rows_for(rows: int) -> None:
+    first = standing()
+    idle = replace(first, lease=None)
+    study = first.outline.study
+    named = [
+        replace(idle, outline=replace(idle.outline, study=replace(study, name=f"study {n}")))
+        for n in range(57)
+    ]
+    lines = screenful([first, *named], None, 80, rows).splitlines()
+    assert lines[1].startswith(study.name)
+    if rows == 60:
+        assert len(lines) == 59
+        return
+    assert len(lines) == max(rows - 1, 3)
+    assert lines[-1] == f"+{58 - len(lines[1:-1])} more"
+    if rows > 3:
+        assert lines[-2].startswith("study 56")
+
+
+def test_a_watched_study_leaves_out_what_a_terminal_has_no_rows_for() -> None:
+    whole = screenful([standing()], "made_up", 80, 50)
+    lines = screenful([standing()], "made_up", 80, 6).splitlines()
+    assert lines == [*whole.splitlines()[:4], f"+{len(whole.splitlines()) - 4} more"]
+    assert screenful([standing()], "made_up", 80, len(whole.splitlines()) + 1) == whole
 
 
 def test_a_watched_status_is_drawn_over_the_last_one_without_a_blank_between() -> None:
