@@ -11,6 +11,7 @@ The names below are loaded when they are first used, so that `import sweep` stay
 __version__ = "0.1.0"
 
 _PLACES = {
+    "SweepError": "sweep.errors",
     "LoadedStudy": "sweep.notebook.study",
     "compare": "sweep.notebook.study",
     "load": "sweep.notebook.study",

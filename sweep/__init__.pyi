@@ -1,3 +1,4 @@
+from sweep.errors import SweepError as SweepError
 from sweep.notebook.running import run as run
 from sweep.notebook.study import LoadedStudy as LoadedStudy
 from sweep.notebook.study import compare as compare
