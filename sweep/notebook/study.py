@@ -9,7 +9,7 @@ from sweep.cli.best_text import found_best
 from sweep.cli.files import write_whole
 from sweep.cli.studies import storage_url, stored, stored_study
 from sweep.errors import UsageError
-from sweep.notebook.arguments import fitted, of_type, path_text
+from sweep.notebook.arguments import fitted, given, of_type, path_text
 from sweep.records import Snapshot, Trial
 from sweep.spec.kinds import Whole
 from sweep.store.store import open_store
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sweep.training.train import TrainConfig
     from sweep.views.frames import Frame
     from sweep.views.gallery import Figure
+
+
+_PARAM = "the name of a param"
 
 
 class LoadedStudy:
@@ -83,7 +86,7 @@ class LoadedStudy:
         """
         from sweep.views.by_table import by_table
 
-        return by_table([self._snapshot], param)
+        return by_table([self._snapshot], of_type("param", param, str, _PARAM))
 
     def leaders(self, top: int = 10) -> "Frame":
         """The rows of the `top` best complete trials, the best first."""
@@ -122,7 +125,12 @@ class LoadedStudy:
                 "draw it with sweep.compare(study, other)"
             )
         kind = kind_named(of_type("name", name, str, "the name of a figure; figures() lists them"))
-        return figure_of(draw(kind, subject_of(self._snapshot, param=param, by=by)))
+        subject = subject_of(
+            self._snapshot,
+            param=None if param is None else of_type("param", param, str, _PARAM),
+            by=None if by is None else of_type("by", by, str, _PARAM),
+        )
+        return figure_of(draw(kind, subject))
 
     def report(self, path: str | Path) -> Path:
         """A report of the study is in the file, .html or .md. Raises UsageError for another."""
@@ -137,7 +145,8 @@ class LoadedStudy:
         """
         from sweep.notebook.training import config_of
 
-        return config_of(self._snapshot, self.best() if trial is None else self._trial(trial))
+        number = given("trial", trial, Whole(0))
+        return config_of(self._snapshot, self.best() if number is None else self._trial(number))
 
     def _trial(self, number: int) -> Trial:
         for trial in self._snapshot.trials:

@@ -88,6 +88,12 @@ def test_epochs_attempts_and_groups_are_frames_too(url: str) -> None:
     assert study.leaders(2)["trial"].tolist() == [1, 5]
 
 
+def test_every_fault_is_caught_by_one_public_name(url: str) -> None:
+    for fault in (lambda: sweep.load("lr_bss"), lambda: sweep.load("lr_bs").by("x")):
+        with pytest.raises(sweep.SweepError):
+            fault()
+
+
 def test_the_best_trial_has_its_params(url: str) -> None:
     best = sweep.load("lr_bs").best()
     assert (best.number, best.value, best.params["lr"]) == (1, 0.92, 0.01)
@@ -360,6 +366,12 @@ def test_numpys_numbers_count_as_numbers(url: str) -> None:
         (lambda: sweep.train(small(), 3), "device is 3; it takes a device of torch's"),
         (lambda: sweep.train(small(), "cpu", 3), "state is 3; it takes the state of an earlier"),
         (lambda: sweep.load("lr_bs").figure(3), "name is 3; it takes the name of a figure"),
+        (lambda: sweep.load("lr_bs").by(None), "param is None; it takes the name of a param"),
+        (lambda: sweep.load("lr_bs").by(["lr"]), "param is of type list; it takes the name of"),
+        (lambda: sweep.load("lr_bs").figure("lr", by=1), "by is 1; it takes the name of a param"),
+        (lambda: sweep.load("lr_bs").figure("lr", param=["lr"]), "param is of type list; it"),
+        (lambda: sweep.load("lr_bs").config(True), "trial is true; it takes a whole number"),
+        (lambda: sweep.load("lr_bs").config("x"), "trial is the text 'x'; it takes a whole"),
         (lambda: sweep.load("lr_bs").leaders("x"), "top is the text 'x'; it takes"),
         (lambda: sweep.load("lr_bs").report(None), "path is None; it takes a file such as"),
         (
