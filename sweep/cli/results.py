@@ -31,7 +31,16 @@ FormatOption = Annotated[
     ),
 ]
 
-
+TableFileOption = Annotated[
+    Any,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        parser=place("-o", "trials.csv"),
+        help="Write it to this file.",
+    ),
+]
 TopOption = Annotated[
     Any, typer.Option(metavar="K", parser=number("--top", Whole(1)), help="How many trials.")
 ]
@@ -59,6 +68,24 @@ ModelOption = Annotated[
         metavar="FILE",
         parser=place("--export", "best.pt"),
         help="Write the model of the best trial.",
+    ),
+]
+ReportFileOption = Annotated[
+    Any,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        parser=place("-o", "report.html"),
+        help="report.html or report.md.",
+    ),
+]
+ImageOption = Annotated[
+    Any,
+    typer.Option(
+        metavar="FILE",
+        parser=place("--image", "plot.png"),
+        help="Draw a figure as .png, .svg or .pdf as well.",
     ),
 ]
 
@@ -103,16 +130,7 @@ def export(
         str | None, typer.Option(metavar="A,B", help="These columns only, in this order.")
     ] = None,
     form: FormatOption = None,
-    output: Annotated[
-        Any,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            parser=place("-o", "trials.csv"),
-            help="Write it to this file.",
-        ),
-    ] = None,
+    output: TableFileOption = None,
     bom: Annotated[
         bool, typer.Option("--bom", help="Begin with a byte order mark, for spreadsheets.")
     ] = False,
@@ -142,24 +160,8 @@ def export(
 
 def report(
     studies: StudiesOption,
-    output: Annotated[
-        Any,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            parser=place("-o", "report.html"),
-            help="report.html or report.md.",
-        ),
-    ] = None,
-    image: Annotated[
-        Any,
-        typer.Option(
-            metavar="FILE",
-            parser=place("--image", "plot.png"),
-            help="Draw a figure as .png, .svg or .pdf as well.",
-        ),
-    ] = None,
+    output: ReportFileOption = None,
+    image: ImageOption = None,
     figures: Annotated[
         list[str] | None,
         typer.Option(
