@@ -7,11 +7,13 @@ _MAX_CHARS = 100
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that `name` may stand for, the nearest first."""
+    """The known names that `name` may stand for, the nearest first; only itself in other case."""
     by_folded: dict[str, list[str]] = {}
     for each in known:
         by_folded.setdefault(each.casefold(), []).append(each)
-    matches = get_close_matches(name.casefold()[:_MAX_CHARS], by_folded, n=most, cutoff=0.6)
+    folded = name.casefold()[:_MAX_CHARS]
+    is_known = folded in by_folded
+    matches = [folded] if is_known else get_close_matches(folded, by_folded, most, cutoff=0.6)
     return [each for match in matches for each in by_folded[match]][:most]
 
 

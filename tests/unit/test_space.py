@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sweep.errors import UsageError
 from sweep.space.distributions import Categorical, Constant, Distribution, Float, Int
 from sweep.space.document import from_json, to_json
+from sweep.space.names import near
 from sweep.space.space import Alternative, Param, Space
 
 
@@ -258,3 +259,9 @@ def test_every_step_of_a_float_is_contained_as_it_is(low: object, step: object, 
         assert steps.contains(value)
         assert steps.settle(value) == value
         assert len(repr(value)) <= len("-1000.123e-100")
+
+
+def test_a_name_in_another_case_is_meant_before_any_that_is_like_it() -> None:
+    assert near("ONE", ["CON", "neg", "one", "One"]) == ["one", "One"]
+    assert set(near("on", ["CON", "one"])) == {"one", "CON"}
+    assert near("x", ["one"]) == []
