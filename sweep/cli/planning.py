@@ -3,19 +3,21 @@
 import json
 import os
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from sweep.cli.console import tell
 from sweep.cli.places import Places, chosen_slots
 from sweep.cli.studies import storage_url
 from sweep.cli.values import settings_of
 from sweep.coordinator.folders import study_folder
 from sweep.coordinator.plan import Plan
 from sweep.coordinator.sharing import is_open_to_group
-from sweep.errors import StudyFileError, UnusableError, UsageError
+from sweep.errors import NotFoundError, StudyFileError, SweepError, UnusableError, UsageError
 from sweep.spec.load import find_study_file, load_study_file
 from sweep.spec.overrides import FLAG
 from sweep.spec.study import StudySpec
+from sweep.views.display import one_line
 
 DEFAULT_RUN_DIR = "runs"
 GIT_PATIENCE_S = 5
@@ -25,14 +27,19 @@ GIT_PATIENCE_S = 5
 class Changes:
     """What is to be other than in the study file; None where a flag was not given."""
 
-    name: str | None
-    trials: str | None
-    timeout: str | None
-    max_cost: str | None
-    seed: str | None
-    settings: list[str] | None
+    name: str | None = None
+    trials: str | None = None
+    timeout: str | None = None
+    max_cost: str | None = None
+    seed: str | None = None
+    settings: list[str] | None = None
     trials_per_gpu: str | None = None
     gpus_per_trial: str | None = None
+
+    @property
+    def are_any(self) -> bool:
+        """Whether anything is to be other than in the file."""
+        return any(getattr(self, each.name) for each in fields(self))
 
 
 def planned(
@@ -41,10 +48,10 @@ def planned(
     """The plan that the flags ask for. Raises UsageError, NotFoundError and UnusableError."""
     if changes.trials is not None and add_trials is not None:
         raise UsageError("--trials and --add-trials are both given; give the total or the rest")
-    path = find_study_file(study, Path.cwd())
-    spec = changed_spec(path, changes)
+    url = storage_url(places.storage)
+    spec, folder = _found_spec(study, changes, url)
     chosen = chosen_slots(places, spec, is_sharing_asked=changes.trials_per_gpu is not None)
-    url, runs = storage_url(places.storage), run_folder(places.run_dir)
+    runs = run_folder(places.run_dir)
     # what is shared stays so: whoever goes on with it need not say it again
     is_shared = is_open_to_group(study_folder(runs, spec.study, url).path)
     return Plan(
@@ -58,8 +65,40 @@ def planned(
         allows_cpu=places.cpu is not None,
         shares_busy=places.shares_busy,
         is_for_group=places.share == "group" or is_shared,
-        git_commit=git_commit(path.absolute().parent),
+        git_commit=git_commit(folder),
     )
+
+
+def _found_spec(study: str, changes: Changes, url: str) -> tuple[StudySpec, Path]:
+    """The spec of the file that is meant, with the changes, and the file's folder; where there is
+    no such file, that of the stored study of this name, as it is. Raises NotFoundError.
+    """
+    try:
+        path = find_study_file(study, Path.cwd())
+    except NotFoundError as missing:
+        spec = _stored_spec(study, url)
+        if spec is None:
+            raise
+        if changes.are_any:
+            raise UsageError(
+                f"{missing}. Study {one_line(study)} is stored, and can go on without its file, "
+                "but not be changed: name the file, or leave out the flags that change it"
+            ) from missing
+        tell(f"no study file {one_line(study)} here: going on with the study as it is stored")
+        return spec, Path.cwd()
+    return changed_spec(path, changes), path.absolute().parent
+
+
+def _stored_spec(study: str, url: str) -> StudySpec | None:
+    # Imported here: where there is a file nothing is asked of the database yet.
+    from sweep.store.store import open_store
+
+    try:
+        with open_store(url, create=False) as store:
+            found = store.find_study(study)
+    except SweepError:  # the missing file is what is told
+        return None
+    return None if found is None else StudySpec.from_json(found.spec)
 
 
 def place_of_runs(flag: str | None) -> Path:

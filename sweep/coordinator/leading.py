@@ -10,6 +10,7 @@ from sweep import __version__, clock
 from sweep.coordinator.adoption import adopt
 from sweep.coordinator.budget import spent
 from sweep.coordinator.busy import kept_for
+from sweep.coordinator.code_mark import code_mark
 from sweep.coordinator.desk import Desk
 from sweep.coordinator.folders import StudyFolder, study_folder
 from sweep.coordinator.ledger import Ledger
@@ -154,6 +155,7 @@ def _new_study(plan: Plan, versions: Mapping[str, str]) -> NewStudy:
             "python": platform.python_version(),
             "optuna": version("optuna"),
             **versions,
+            **code_mark(spec.recipe),
         },
         git_commit=plan.git_commit,
     )

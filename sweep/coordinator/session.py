@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
+from sweep.coordinator.code_mark import changed_code
 from sweep.coordinator.crew import Crew
 from sweep.coordinator.events import (
     DataFetched,
@@ -176,6 +177,8 @@ def _lead(
             trials_wanted=led.spec.budget.trials,
             elapsed_s=led.elapsed_s,
         )
+        if changed := changed_code(led.study, plan.spec.recipe):
+            yield Notice(text=changed)
         loop = Loop(
             spec=led.spec,
             ledger=led.ledger,

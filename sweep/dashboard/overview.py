@@ -25,10 +25,10 @@ _COLUMNS = (
     "study",
     "state",
     "progress",
+    "best",
     "complete",
     "pruned",
     "failed",
-    "best",
     "time",
     "created",
 )
@@ -70,6 +70,7 @@ def _code() -> Markup:
 
 
 def _cells(standing: Standing) -> list[str]:
+    """In the order of the columns."""
     summary = standing.summary
     best = "" if summary.best is None else show_metric(summary.metric, summary.best.value)
     return [

@@ -119,7 +119,10 @@ def _covers_each_case_once(reader: Reader, param: Param, sound: Mapping[str, Par
             reader.complain(("space", param.name), message)
             return False
         if not holding:
-            message = f"{name} has no alternative for {_shown_case(param, case)}; add one"
+            message = (
+                f"{name} has no alternative for {_shown_case(param, case)}; add one, with a fixed "
+                "value where it means nothing"
+            )
             reader.complain(("space", param.name), message)
             return False
         if len(holding) > 1:

@@ -60,6 +60,8 @@ def back_up(url: str, target: Path | None, moment: str, watch: Watch = unwatched
     own = [*sqlite.files_of(location.path), *sqlite.files_of(location.path.resolve())]
     if any(_is_same(place, each) for each in own):
         raise UsageError(f"{place} is the database itself; name another file with -o")
+    if place.exists() and not sqlite.is_database(place):
+        raise UsageError(f"{place} is there, and is no database; name another file with -o")
     with translated(location):
         sqlite.copy_online(location.path, place, watch)
     return place

@@ -61,6 +61,16 @@ def check_file(path: Path) -> None:
         _check_content(path)
 
 
+def is_database(path: Path) -> bool:
+    """Whether the file has a database in it, or nothing yet. Raises StorageError as a check."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_MAGIC))
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+    return head in (b"", _MAGIC)
+
+
 def make_file(path: Path) -> None:
     """The file is there, empty or as it was; its mode is that of the umask."""
     path.touch(exist_ok=True)
@@ -193,12 +203,7 @@ def _check_room(path: Path) -> None:
 
 
 def _check_content(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            head = file.read(len(_MAGIC))
-    except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
-    if head and head != _MAGIC:
+    if not is_database(path):
         raise StorageError(
             f"the file is not a database: {path}; name another one with --storage sqlite:///PATH"
         )

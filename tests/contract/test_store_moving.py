@@ -154,6 +154,17 @@ def test_without_a_target_the_backup_lies_beside_the_file(sqlite_url):
     assert health_of(f"sqlite:///{made}").revision == newest()
 
 
+def test_a_backup_replaces_another_backup_and_nothing_else(sqlite_url, tmp_path):
+    open_store(sqlite_url, create=True).close()
+    for _ in range(2):
+        back_up(sqlite_url, tmp_path / "copy.db", "now")
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(UsageError, match=r"notes\.txt is there, and is no database"):
+        back_up(sqlite_url, notes, "now")
+    assert notes.read_text() == "mine"
+
+
 def test_a_backup_never_replaces_the_database_itself(sqlite_url):
     path = Path(sqlite_url.removeprefix("sqlite:///"))
     open_store(sqlite_url, create=True).close()

@@ -217,6 +217,26 @@ def test_ctrl_c_during_a_run_ends_with_130_and_says_how_far_it_came(tmp_path):
     assert said.endswith("trial 0 interrupted, to go on later: stopped\nstopped by SIGINT\n")
 
 
+def test_a_stored_study_goes_on_without_its_file_and_says_where_its_code_has_changed(tmp_path):
+    (tmp_path / "mine.py").write_text(ENDLESS_CODE)
+    (tmp_path / "odd.yaml").write_text(f"study: kept\n{ENDLESS.replace('100000', '1')}")
+    run = ("run", "--study", "kept", "--cpu", "1")
+    unknown = sweep(tmp_path, *run)
+    assert (unknown.returncode, "no study file 'kept'" in unknown.stderr) == (3, True)
+    answered(tmp_path, "run", "--study", "odd.yaml", "--cpu", "1")
+    code = "mine.py changed since the study began"
+    again = sweep(tmp_path, *run, "--add-trials", "1")
+    assert again.returncode == 0, again.stderr
+    assert "no study file kept here: going on with the study as it is stored" in again.stderr
+    assert code not in again.stderr
+    (tmp_path / "mine.py").write_text(ENDLESS_CODE.replace("0.5", "0.6"))
+    assert code in sweep(tmp_path, *run, "--add-trials", "1").stderr
+    assert "3 complete" in answered(tmp_path, "status", "--study", "kept")
+    changed = sweep(tmp_path, *run, "--trials", "9")
+    assert changed.returncode == 2
+    assert "name the file, or leave out the flags that change it" in changed.stderr
+
+
 def test_a_download_is_told_of_before_its_fault(digits):
     text = (digits / "digits.yaml").read_text().replace("name: digits", "name: cifar10")
     (digits / "digits.yaml").write_text(text)

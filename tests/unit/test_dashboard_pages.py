@@ -1,6 +1,7 @@
 """Our pages answer with what is stored, under names of any kind, and say why they cannot."""
 
 import json
+import re
 import shutil
 import sqlite3
 import time
@@ -120,6 +121,15 @@ def test_the_start_page_lists_every_study_with_its_progress_and_best(filled):
     assert "6/6" in text
     assert "finished" in text
     assert "92.00%" in text
+
+
+def test_a_cell_of_the_start_page_is_what_its_column_says(filled):
+    text = filled.text("/")
+    names = re.findall(r"<th[^>]*>(.*?)</th>", text)
+    row = re.findall(r"<td[^>]*>(.*?)</td>", text)[: len(names)]
+    cells = dict(zip(names, row, strict=True))
+    assert "92.00%" in cells["best"]
+    assert [cells[name] for name in ("complete", "pruned", "failed")] == ["4", "1", "1"]
 
 
 def test_the_start_page_says_what_to_do_where_nothing_is_stored(site):

@@ -46,7 +46,8 @@ CASES = {
         LR,
         "  lr: {when: {optimizer: [sgd]}, type: float, low: 0.01, high: 1.0}\n",
         [
-            "8: space.lr has no alternative for optimizer=adam; add one",
+            "8: space.lr has no alternative for optimizer=adam; add one, with a fixed "
+            "value where it means nothing",
         ],
     ),
     "a gap in a list": (
@@ -56,7 +57,8 @@ CASES = {
         "  - {when: {optimizer: [sgd]}, value: 0.1}\n"
         "  - {when: {optimizer: [adam]}, value: 0.2}\n",
         [
-            "8: space.lr has no alternative for optimizer=rmsprop; add one",
+            "8: space.lr has no alternative for optimizer=rmsprop; add one, with a fixed "
+            "value where it means nothing",
         ],
     ),
     "a gap between two params": (
@@ -66,7 +68,8 @@ CASES = {
         "  - {when: {optimizer: [sgd], momentum: [0.0, 0.9]}, value: 0.1}\n"
         "  - {when: {optimizer: [adam], momentum: [0.0]}, value: 0.2}\n",
         [
-            "9: space.lr has no alternative for optimizer=adam, momentum=0.9; add one",
+            "9: space.lr has no alternative for optimizer=adam, momentum=0.9; add one, with "
+            "a fixed value where it means nothing",
         ],
     ),
     "an overlap": (
