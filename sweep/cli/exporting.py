@@ -130,13 +130,15 @@ def exported(snapshots: Sequence[Snapshot], flags: ExportFlags, width: int) -> b
     return text.encode(errors="backslashreplace")
 
 
-def deliver(data: bytes, path: Path | None) -> None:
+def deliver(data: bytes, path: Path | None, form: str) -> None:
     """The bytes are on stdout, or in the file, the same ones."""
     if path is None:
         answer_bytes(data)
     else:
         write_whole(path, data)
         tell(f"wrote {path}")
+        if form == "csv" and (ending := path.suffix) not in (".csv", ".CSV", ""):
+            tell(f"{ending} stands for no format, so it is csv; --format names another")
 
 
 def _judge(snapshots: Sequence[Snapshot], param: str) -> None:

@@ -14,6 +14,7 @@ from sweep.errors import NotFoundError, SweepError, UnusableError
 
 DEBUG = "--debug"
 OUR_BUG = 70
+_NO_STUDY = "Missing option '--study'"
 _TOO_MANY_FILES = "too many files are open: raise the limit with ulimit -n, or use fewer slots"
 INTERRUPTED = 130
 
@@ -93,6 +94,8 @@ def _usage_message(error: typer.TyperException) -> str:
     said = " ".join((error.message if possible else error.format_message()).split()).rstrip(".")
     hint = f". Did you mean {' or '.join(possible)}?" if possible else ""
     command = getattr(getattr(error, "ctx", None), "command_path", "sweep")
+    if said == _NO_STUDY:
+        return f"{said[:1].lower()}{said[1:]}; write --study NAME or --study FILE.yaml"
     return f"{said[:1].lower()}{said[1:]}{hint}; see: {command} --help"
 
 

@@ -155,7 +155,9 @@ def export(
     if flags.is_log:
         log_elsewhere(measurements_of(studies, storage), flags)
     else:
-        deliver(exported(measurements_of(studies, storage), flags, width()), flags.path)
+        deliver(
+            exported(measurements_of(studies, storage), flags, width()), flags.path, flags.form
+        )
 
 
 def report(

@@ -89,11 +89,9 @@ class Summary:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every planned trial is finished; without a plan, whether none is open."""
-        planned = self.planned_trials
-        if planned is not None:
-            return self.num_finished >= planned
-        return 0 < self.num_finished == sum(self.counts.values())
+        """Whether every planned trial is finished, and none is open."""
+        wanted = 1 if self.planned_trials is None else self.planned_trials
+        return self.num_finished >= wanted and self.num_finished == sum(self.counts.values())
 
 
 def summarize(snapshot: Snapshot, now: datetime | None) -> Summary:

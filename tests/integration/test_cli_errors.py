@@ -31,8 +31,8 @@ WRONG = [
     (["frobnicate"], 2, "no such command 'frobnicate'; see: sweep --help"),
     (["--versoin"], 2, "no such option: --versoin. Did you mean --version?; see: sweep --help"),
     (["studies"], 2, "missing command; see: sweep studies --help"),
-    (["run"], 2, "missing option '--study'; see: sweep run --help"),
-    (["run", "quickstart"], 2, "missing option '--study'; see: sweep run --help"),
+    (["run"], 2, "missing option '--study'; write --study NAME or --study FILE.yaml"),
+    (["run", "net.yaml"], 2, "missing option '--study'; write --study NAME or --study FILE.yaml"),
     (["check"], 2, "missing argument 'NAME|FILE'; see: sweep check --help"),
     (
         [*QUICK, "--gpu", "0"],

@@ -125,6 +125,10 @@ def test_a_study_is_finished_when_all_planned_trials_are() -> None:
     assert not summarize(builder().build(), START).is_finished
     done = builder(budget=BudgetSpec(trials=1)).complete(0.5, lr=0.1).build()
     assert summarize(done, START).is_finished
+    asked_for_more = replace(
+        done, trials=(*done.trials, replace(done.trials[0], number=9, state=TrialState.WAITING))
+    )
+    assert not summarize(asked_for_more, START).is_finished
 
 
 def test_a_finite_space_plans_no_more_trials_than_it_has_points() -> None:
